@@ -1,13 +1,13 @@
 """Does Lehr run on 64-bit ARM processors, with the same bits as on x86-64?
 
-Runs unit tests of the crates that compute, and a part of the table of same_output.py: every method, each with options of its own.
-Compares every byte of what these runs write with what the x86-64 build writes, times and versions aside.
+Runs unit tests of the crates that compute, and a part of the table of same_output.py: every method with its own options.
+Compares every byte of the output of these runs with the output of the x86-64 build, except times and versions.
 
 Usage:
-  arm.py                        on x86-64: builds for both, and runs what is for ARM under qemu
-  arm.py record BINARY FILE     on any machine: writes to FILE what the runs of a built `lehr` leave
-  arm.py compare BINARY FILE    on any other: runs them with another `lehr`, and tells every difference from FILE
-  --only TEXT                   runs no tests, and only what has TEXT in its name
+  arm.py                        on x86-64: builds for both, and runs the ARM programs under qemu
+  arm.py record BINARY FILE     on any machine: writes the results of the runs of a built `lehr` to FILE
+  arm.py compare BINARY FILE    on another machine: makes the runs with another `lehr`, and prints every difference from FILE
+  --only TEXT                   runs no tests, and only the runs with TEXT in their names
 
 Without a mode it needs qemu-aarch64 and a C compiler for aarch64 (on Debian: apt-get install qemu-user gcc-aarch64-linux-gnu), and rustup for
 the standard library, which it downloads the first time. All that it builds stays under target/. Exit code 1 if anything differs or fails.
@@ -31,13 +31,13 @@ ROOT = same_output.ROOT
 TARGET = "aarch64-unknown-linux-gnu"
 COMPILER = "aarch64-linux-gnu-gcc"
 EMULATOR = "qemu-aarch64"
-# Where Debian's cross compiler has the C library that programs are started with.
+# The folder of Debian's cross compiler with the C library and the loader of ARM programs.
 LIBRARIES = os.environ.get("LEHR_ARM_ROOT", "/usr/aarch64-linux-gnu")
-# They compute, or they order memory: other processors order it less strictly.
+# These crates compute, or order memory accesses, which other processors order less strictly.
 TESTED = ("lehr-numerics", "lehr-distances", "lehr-mining", "lehr-runtime", "lehr-ranks")
 # Tests that take more than five minutes under emulation; arm.yml runs them on real machines.
 SLOW = {"lehr-ranks": ("every_fabric_does_what_the_oracle_says",)}
-# Names of runs in same_output.json. Each method, both precisions, all ways to store rows, all engines, the demonstrations.
+# The names of runs in same_output.json: each method, both precisions, all ways to store rows, all engines, the demonstrations.
 RUNS = (
     "annealing: iris, number suggested, with progress",
     "annealing: wine, robust, ports, three threads",
@@ -76,7 +76,7 @@ WIDTH = max(map(len, RUNS)) + 2
 
 
 def chosen(table, part=""):
-    """The runs of RUNS, in that order, whose names contain `part`."""
+    """Returns the runs of RUNS, in that order, whose names contain `part`."""
     by_name = {run.name: run for run in table}
     lost = [name for name in RUNS if name not in by_name]
     if lost:
@@ -85,7 +85,7 @@ def chosen(table, part=""):
 
 
 def on_two_threads(run):
-    """The run with a fixed number of threads: a summary says how many there were, and machines have unlike numbers of cores."""
+    """Returns the run with a fixed number of threads, since a summary has this number, and machines have different numbers of cores."""
     def line(text):
         return text if text.startswith("predict ") or " --threads " in text else f"{text} --threads 2"
 
@@ -93,7 +93,7 @@ def on_two_threads(run):
 
 
 def missing():
-    """One sentence for each tool that is needed and not there."""
+    """Returns one sentence for each missing tool."""
     told = [f"{tool} is needed: apt-get install {package}, or what it is called on this system" for tool, package in (
         (EMULATOR, "qemu-user"), (COMPILER, "gcc-aarch64-linux-gnu"),
     ) if shutil.which(tool) is None]
@@ -108,7 +108,7 @@ def missing():
 
 
 def environment():
-    """What cargo needs to know to link for ARM, and to run what it linked."""
+    """Returns the variables by which cargo links for ARM and runs the programs."""
     name = TARGET.upper().replace("-", "_")
     return {
         **os.environ,
@@ -119,19 +119,19 @@ def environment():
 
 
 def folder():
-    """Cargo's target folder."""
+    """Returns cargo's target folder."""
     return ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
 
 
 def emulated(binary, path):
-    """Writes a program to `path` that runs a binary for ARM here."""
+    """Writes a script to `path` that runs a binary for ARM on this machine."""
     path.write_text(f'#!/bin/sh\nexec {shutil.which(EMULATOR)} -L {LIBRARIES} -0 lehr {binary} "$@"\n', encoding="utf-8")
     path.chmod(0o755)
     return path
 
 
 class Report:
-    """A line for each thing that ran, printed as it comes; and whether all went well."""
+    """Prints a line for each test or run as it ends, and records whether all succeeded."""
 
     def __init__(self):
         self.is_well = True
@@ -152,14 +152,14 @@ def tests(report):
         done = subprocess.run(command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         counted = [line for line in done.stdout.splitlines() if line.startswith("test result:")]
         passed = sum(int(line.split()[3]) for line in counted)
-        # What ran no test has shown nothing.
+        # A program that ran no test has shown nothing.
         is_well = done.returncode == 0 and passed > 0
         seconds = f"{time.monotonic() - began:.0f} s"
         report.tell(f"tests of {crate}", f"{passed} passed" if is_well else "FAILED", seconds, is_well, [] if is_well else done.stdout.splitlines()[-40:])
 
 
 def against(session, first, second, runs, report):
-    """Runs all with two binaries and compares every byte."""
+    """Runs everything with two binaries and compares every byte."""
     for run in runs:
         before, after = session.outcome(first, run), session.outcome(second, run)
         shown = partial(same_output.parted_by_name, before.contents, after.contents)
@@ -171,7 +171,7 @@ def against(session, first, second, runs, report):
 
 
 def under_emulation(part):
-    """Builds for both, tests, compares; tells whether all went well."""
+    """Builds for both processors, runs the tests and compares the output; returns whether all succeeded."""
     told = missing()
     if told:
         raise SystemExit("\n".join(f"arm: {line}" for line in told))

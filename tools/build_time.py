@@ -1,7 +1,7 @@
-"""Builds the command from nothing, in a target folder of its own, and says what that costs.
+"""Builds the command from scratch in a separate target folder, and prints the processor time and the wall time.
 
 Usage: build_time.py [PACKAGE]   (lehr by default). Prints processor time (user and system, of all compilers), wall time, and the crates by the processor time of
-their compilers. Those do not depend on what else the machine does; wall time does.
+their compilers. Processor time does not depend on other programs; wall time does.
 """
 
 import os
@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "target" / "build-time"
 SHOWN = 25
-# What cargo runs in place of the compiler: it does the same, and leaves a file that says what that cost. `times` has two lines; the second is of what the shell ran.
+# The script that cargo runs in place of the compiler. It runs the compiler, and writes its cost to a file. `times` prints two lines; the second is for the shell's children.
 WRAPPER = """#!/bin/sh
 "$@"
 status=$?
@@ -32,7 +32,7 @@ SPENT = re.compile(r"(\d+)m([\d.]+)s")
 
 
 def compilers(texts):
-    """What the compilers cost, as the wrapper told it: (seconds, crate), the dearest first."""
+    """Returns the costs of the compilers as the wrapper recorded them: (seconds, crate), the slowest first."""
     seconds = {}
     for text in texts:
         lines = text.splitlines()
@@ -44,7 +44,7 @@ def compilers(texts):
 
 
 def table(runs, processor, wall):
-    """The lines that are printed."""
+    """Returns the lines to print."""
     lines = [f"{processor / 60:.1f} minutes of processor time, {wall / 60:.1f} of wall time"]
     lines += [f"  {took:7.1f} s  {name}" for took, name in runs[:SHOWN]]
     rest = runs[SHOWN:]

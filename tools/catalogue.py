@@ -1,10 +1,10 @@
-"""Does every behaviour of the runtime's catalogue have a test? Each test that shows one carries its number in a comment directly above it.
+"""Checks that every behaviour of the runtime's catalogue has a test. A comment directly above each such test has the behaviour's number.
 
-`// Catalogue: 38` or `// Catalogue: 38, 41` above `#[test]`, or above the fence of a documentation example that must not compile. docs/catalogue.md shows who
-shows what; numbers without a test stand in its `missing` block, and in nobody's memory.
+`// Catalogue: 38` or `// Catalogue: 38, 41` above `#[test]`, or above the fence of a documentation example that must not compile. docs/catalogue.md lists the tests of
+each number; its `missing` block has the numbers without a test.
 
 Usage: catalogue.py           check the page against the sources; one line a fault, exit code 1 if there is any
-       catalogue.py --write   write the page anew
+       catalogue.py --write   write the page again
 """
 
 import re
@@ -14,10 +14,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = "docs/catalogue.md"
 
-# Whose tests carry numbers of this catalogue.
+# The folders with tests that carry numbers of this catalogue.
 FOLDERS = ("crates/runtime", "crates/ranks", "crates/services", "crates/node")
 
-# What each number promises, in a few words; the specification has the sentence with given, when and then.
+# The promise of each number in a few words; the specification has the full sentence with given, when and then.
 BEHAVIOURS = {
     1: "a port without a receiver keeps what is posted, in order",
     2: "a persistent receiver gets what waited; what it refuses stays in order",
@@ -158,7 +158,7 @@ MISSING = re.compile(r"^```missing\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def numbered_tests(path, text):
-    """(number, where) of each numbered test in one file; `where` is `file::test`, or the file for a documentation example."""
+    """Returns (number, where) for each numbered test in one file; `where` is `file::test`, or the file for a documentation example."""
     found = []
     for match in NUMBERED.finditer(text):
         where = f"{path}::{match['name']}" if match["name"] else path
@@ -167,7 +167,7 @@ def numbered_tests(path, text):
 
 
 def by_number(sources):
-    """Number to the sorted places that show it. `sources` maps path to text."""
+    """Maps each number to the sorted places of its tests. `sources` maps path to text."""
     shown = {}
     for path, text in sorted(sources.items()):
         for number, where in numbered_tests(path, text):
@@ -178,13 +178,13 @@ def by_number(sources):
 
 
 def missing_of(page):
-    """The numbers of the page's `missing` block; None if there is no block."""
+    """Returns the numbers of the page's `missing` block; None if there is no block."""
     found = MISSING.search(page)
     return [int(number) for number in found.group(1).split()] if found else None
 
 
 def table(shown):
-    """The page's table, a line a number."""
+    """Returns the page's table, a line for each number."""
     lines = ["| no. | behaviour | shown by |", "| ---: | --- | --- |"]
     for number, behaviour in BEHAVIOURS.items():
         places = ", ".join(f"`{where}`" for where in shown.get(number, []))
@@ -193,7 +193,7 @@ def table(shown):
 
 
 def page_of(shown):
-    """The whole page."""
+    """Returns the whole page."""
     missing = [number for number in BEHAVIOURS if number not in shown]
     return (
         "# The catalogue of behaviours, and the tests that show them\n\n"
@@ -205,7 +205,7 @@ def page_of(shown):
 
 
 def faults(page, shown):
-    """What is wrong with the page or the tests."""
+    """Returns the faults of the page and of the tests."""
     found = []
     listed = missing_of(page)
     if listed is None:
@@ -225,7 +225,7 @@ def faults(page, shown):
 
 
 def sources():
-    """Path to text, of every Rust file that may hold numbered tests."""
+    """Maps path to text, for every Rust file that may have numbered tests."""
     files = (file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("*.rs")))
     return {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in files}
 

@@ -1,4 +1,4 @@
-"""The quick form of the gates: formatting, edges, and of the crates that changed clippy and unit tests.
+"""Runs the quick form of the gates: formatting, edges, and clippy and unit tests of the changed crates.
 
 Usage: check.py [REVISION]   Crates count as changed if a file of theirs differs from REVISION (HEAD by default) or is not tracked yet. Ends with the first failure's exit code.
 """
@@ -15,7 +15,7 @@ def lines(*command):
 
 
 def folder_of(path):
-    """The folder of the crate that a file belongs to; nothing for files outside crates."""
+    """Returns the folder of a file's crate; None for files outside crates."""
     parts = Path(path).parts
     if len(parts) > 2 and (parts[0] == "crates" or parts[:2] == ("lab", "harness")):
         return "/".join(parts[:2])
@@ -23,7 +23,7 @@ def folder_of(path):
 
 
 def package_of(folder):
-    """The name of the package in a folder."""
+    """Returns the name of the package in a folder."""
     for line in (ROOT / folder / "Cargo.toml").read_text().splitlines():
         if line.startswith("name = "):
             return line.split('"')[1]
@@ -31,7 +31,7 @@ def package_of(folder):
 
 
 def changed(paths):
-    """The packages that these files belong to."""
+    """Returns the packages to which these files belong."""
     folders = sorted({folder for folder in map(folder_of, paths) if folder and (ROOT / folder / "Cargo.toml").is_file()})
     return [package_of(folder) for folder in folders]
 

@@ -1,7 +1,7 @@
-"""Do the modules of a crate depend on each other in one direction? Checks the crates that ARCHITECTURE.md lists in its block `no-circles`.
+"""Checks that the modules of a crate have no circular dependencies, for the crates in the block `no-circles` of ARCHITECTURE.md.
 
-A module is a file. It depends on those that its code names by `crate::…` or `super::…`, in `use` or in a path; tests are left out. The root of a
-crate is none: it names all of its modules.
+A module is a file. It depends on the modules that its code names by `crate::…` or `super::…`, in `use` or in a path; tests are left out. The root of a
+crate does not count as a module, since it names all of them.
 
 Usage: circles.py. One line a circle, naming its modules; exit code 1 if there is any. No network.
 """
@@ -20,7 +20,7 @@ _PATH = re.compile(r"\b(?:crate|super)(?:::\w+)+")
 
 
 def leaves(tree):
-    """The paths that a tree of `use` names: `a::{b, c::d as e}` names `a::b` and `a::c::d`."""
+    """Returns the paths in a tree of `use`: `a::{b, c::d as e}` has `a::b` and `a::c::d`."""
     tree = tree.strip()
     head, brace, rest = tree.partition("{")
     if not brace:
@@ -37,7 +37,7 @@ def leaves(tree):
 
 
 def resolved(path, here, modules):
-    """The module that a path names from the module `here`, or None."""
+    """Returns the module to which a path in the module `here` refers, or None."""
     words = re.sub(r"\s+", "", path).split("::")
     at = here.split("::")
     if words[0] == "crate":
@@ -49,7 +49,7 @@ def resolved(path, here, modules):
 
 
 def depends(sources):
-    """`sources`: the text of each module by its path, such as `plan::method`. Which modules each depends on."""
+    """Returns the dependencies of each module. `sources` has the text of each module by its path, such as `plan::method`."""
     found = {}
     for here, text in sources.items():
         code = without_tests(code_only(text))
@@ -59,7 +59,7 @@ def depends(sources):
 
 
 def circles(edges):
-    """The sets of modules that all reach each other, each sorted."""
+    """Returns the sets of modules that all depend on each other, each sorted."""
     def reached(start):
         seen, left = set(), [start]
         while left:
@@ -74,7 +74,7 @@ def circles(edges):
 
 
 def sources_of(folder):
-    """The modules of a crate's `src`."""
+    """Returns the modules in a crate's `src`."""
     files = {file.relative_to(folder).with_suffix(""): file for file in folder.rglob("*.rs")}
     named = {"::".join(path.parts): file for path, file in files.items() if path.as_posix() not in ("main", "lib")}
     return {name: file.read_text(encoding="utf-8") for name, file in named.items()}

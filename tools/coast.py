@@ -1,4 +1,4 @@
-"""Packs the coast, lakes, borders of countries and of states, and cities behind the viewer's maps into `web/public/coast.json`.
+"""Packs the lines and cities of the viewer's maps into `web/public/coast.json`: coasts, lakes, borders of countries and states.
 
 Usage: coast.py FOLDER   the folder has the four files of FILES, and that of CITIES, as GeoJSON
 
@@ -20,30 +20,30 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "web" / "public" / "coast.json"
-#: The kinds of lines by the files that have them.
+#: The kinds of lines, by the files that have them.
 FILES = {
     "coast": ["ne_110m_coastline", "ne_110m_lakes"],
     "borders": ["ne_110m_admin_0_boundary_lines_land"],
     "states": ["ne_110m_admin_1_states_provinces_lines"],
 }
 CITIES = "ne_50m_populated_places_simple"
-#: Cities up to this rank are taken, which Natural Earth gives from 0 on, if they have so many people or are capitals of countries.
+#: Of cities up to this rank of Natural Earth, which counts from 0, those are taken that have this many people or are capitals of countries.
 RANK_MAX, PEOPLE_LEAST = 3, 60_000
-#: Of the next rank, those of the USA are taken that are capitals of states, whose borders are drawn, or have so many people.
+#: Of the next rank, the cities of the USA are taken that are capitals of states, whose borders are drawn, or have this many people.
 PEOPLE_OF_USA = 300_000
-#: Names that have changed since, one that is misspelt, and one that has no English name in a list that has them else.
+#: Corrections: names that have changed since, a misspelt name, and a name that is not in English.
 RENAMED = {"Kiev": "Kyiv", "Rangoon": "Yangon", "Chittagong": "Chattogram", "Bangalore": "Bengaluru", "Shenyeng": "Shenyang", "København": "Copenhagen"}
-#: How many cities are equally important. Of two that are near each other the one of an earlier group is drawn.
+#: The number of cities in a group of equal importance. Of two cities near each other, the page draws the one of the earlier group.
 GROUP = 100
-#: Steps for a degree, and how far a point may lie from the line without it, in degrees of latitude.
+#: The number of steps in a degree, and the largest distance of a point from the simplified line, in degrees of latitude.
 GRID = 20
 TOLERANCE = 0.05
-#: The character of the digit 0.
+#: The character for the digit 0.
 FIRST = ord("=")
 
 
 def lines_of(geometry):
-    """All lines of a geometry: the rings of an area too."""
+    """Returns all lines of a geometry, including the rings of an area."""
     kind, coordinates = geometry["type"], geometry["coordinates"]
     if kind == "LineString":
         return [coordinates]
@@ -55,7 +55,7 @@ def lines_of(geometry):
 
 
 def without_cut(line):
-    """The parts of a line that are no cut of the map: along the date line and around the south pole."""
+    """Returns the parts of a line that are not cuts of the map along the date line or around the south pole."""
 
     def is_cut(a, b):
         return (abs(a[0]) > 179.99 and abs(b[0]) > 179.99) or (a[1] < -89.99 or b[1] < -89.99)
@@ -70,7 +70,7 @@ def without_cut(line):
 
 
 def simplified(line, tolerance):
-    """Douglas and Peucker's points of a line; degrees of longitude count as long as they are there."""
+    """Simplifies a line by Douglas and Peucker's algorithm; a degree of longitude counts with its length at that latitude."""
     narrowing = math.cos(math.radians(sum(point[1] for point in line) / len(line)))
     flat = [(x * narrowing, y) for x, y, *_ in line]
 
@@ -107,7 +107,7 @@ def signed(step):
 
 
 def packed(lines):
-    """The text of some lines, and how many points it has."""
+    """Returns the text of some lines, and their number of points."""
     text, here, count = "", (0, 0), 0
     for line in lines:
         places = []
@@ -126,7 +126,7 @@ def packed(lines):
 
 
 def along(city, levels=6):
-    """The place of a city along Hilbert's curve through a map of four to the power of `levels` cells."""
+    """Returns the position of a city along Hilbert's curve through a map of four to the power of `levels` cells."""
     x, y = (min((1 << levels) - 1, int((value + half) / (2 * half) * (1 << levels))) for value, half in [(city["longitude"], 180), (city["latitude"], 90)])
     place = 0
     for level in reversed(range(levels)):
@@ -143,7 +143,7 @@ def along(city, levels=6):
 
 
 def chosen(features):
-    """The cities that are drawn, in their order."""
+    """Returns the cities that are drawn, in order."""
     found = []
     for feature in features:
         about = feature["properties"]
@@ -160,7 +160,7 @@ def chosen(features):
 
 
 def packed_cities(cities):
-    """The names of cities, and the steps from one to the next."""
+    """Returns the names of cities, and the steps from each to the next."""
     steps, here = "", (0, 0)
     for city in cities:
         place = (round(city["longitude"] * GRID), round(city["latitude"] * GRID))

@@ -1,7 +1,7 @@
-"""Counts what the front ends repeat: pairs of passages of the crates `cli`, `jobs` and `python` that are the same after renaming.
+"""Counts repetitions in the front ends: pairs of passages of the crates `cli`, `jobs` and `python` that are equal after renaming.
 
-Usage: duplicates.py [REVISION ...]   (the files as they stand by default; a revision is any that git knows). For each it prints the count, and for the last the
-longest passages.
+Usage: duplicates.py [REVISION ...]   (the files as they stand by default; a revision is any that git knows). The tool prints the count for each revision, and the
+longest passages for the last one.
 
 The count: a window is LINES lines of code of one file that follow each other, without tests, comments, blank lines, imports, attributes, lines of brackets or of
 one name alone, and lines such as `self.seed = seed`, which scikit-learn demands of every estimator. Two windows are a pair if one-to-one renaming of identifiers,
@@ -28,12 +28,12 @@ _KEYWORDS = frozenset(
 
 
 def is_said(line):
-    """Whether a line says something: no import, no attribute, not brackets alone, no item of a list of names."""
+    """Returns whether a line counts: it is not an import, an attribute, only brackets, or an item of a list of names."""
     return bool(re.search(r"\w", line)) and not _SILENT.match(line)
 
 
 def shape(lines):
-    """What is the same for lines that differ in names alone: their tokens, each name as the place where it was first seen."""
+    """Returns the shape of some lines, which is equal for lines that differ only in names: their tokens, with each name replaced by the place of its first use."""
     seen, out = {}, []
     for line in lines:
         for token in line:
@@ -44,7 +44,7 @@ def shape(lines):
 
 
 def windows(found, lines=LINES):
-    """The windows of these files, by shape: places are (file, index of its first line among the lines that count). Also the numbers of those lines, by file."""
+    """Returns the windows of these files by shape, as (file, index of the first line among the lines that count), and the numbers of those lines by file."""
     by_shape, numbers = {}, {}
     for path, text in found:
         counted = [(n, _TOKEN.findall(line)) for n, line in without_imports(code(path, text)) if is_said(line)]
@@ -56,7 +56,7 @@ def windows(found, lines=LINES):
 
 
 def without_imports(lines):
-    """The lines without the inner ones of an import that goes over several."""
+    """Yields the lines without the inner lines of imports over several lines."""
     inside = None
     for n, line in lines:
         if inside is None:
@@ -69,7 +69,7 @@ def without_imports(lines):
 
 
 def pairs(by_shape, lines=LINES):
-    """The pairs of windows that are the same and do not overlap."""
+    """Yields the pairs of equal windows that do not overlap."""
     for places in by_shape.values():
         for second, (path, at) in enumerate(places):
             for other, there in places[:second]:
@@ -78,7 +78,7 @@ def pairs(by_shape, lines=LINES):
 
 
 def passages(found, lines=LINES):
-    """Pairs joined to passages as long as they go: (lines, first place, second place), the longest first."""
+    """Joins pairs to the longest possible passages: (lines, first place, second place), the longest first."""
     left = {(one, two) for one, two in found}
     joined = []
     for one, two in sorted(left):

@@ -1,7 +1,7 @@
-"""Do the rooms keep to themselves? Checks the workspace against the lists that ARCHITECTURE.md carries.
+"""Checks the dependencies of the workspace against the lists in ARCHITECTURE.md.
 
 - `edges` block: which crate may depend on which (from `cargo metadata`, every kind of dependency).
-- `doors` block: in which files `unsafe`, atomics, clocks, threads, the environment and printing may stand.
+- `doors` block: the files that may contain `unsafe`, atomics, clocks, threads, the environment and printing.
 - `forbids-unsafe` block: crates whose root carries `#![forbid(unsafe_code)]`.
 - No tracked file names a path of the machine it was written on; ARCHITECTURE.md links every page of docs/design.
 
@@ -19,24 +19,24 @@ from rust_source import code_only, without_tests
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# What each door of the `doors` block guards, as it looks in code.
+# The pattern in code for each entry of the `doors` block.
 DOORS = {
     "unsafe": re.compile(r"\bunsafe\b"),
     "std-sync": re.compile(r"\bstd::sync::(?:atomic\b|Mutex\b|RwLock\b|Condvar\b|\{[^}]*\b(?:atomic|Mutex|RwLock|Condvar)\b)"),
     "orderings": re.compile(r"\bOrdering::(?:Relaxed|Acquire|Release|AcqRel|SeqCst)\b"),
     "clock": re.compile(r"\b(?:Instant|SystemTime)::now\b"),
-    # The path of std's module: through `lehr-sync`, spawning is open to all.
+    # This is the path of the standard library's module; threads of `lehr-sync` are allowed everywhere.
     "threads": re.compile(r"\bstd::thread\b(?!::(?:available_parallelism|panicking|Result)\b)"),
     "environment": re.compile(r"\benv::(?:vars?|var_os)\b"),
     "printing": re.compile(r"\b(?:e?print(?:ln)?|dbg)!|\bio::std(?:out|err)\b|\bstd(?:out|err)\(\)"),
 }
 
-# An absolute path into somebody's home or checkout. Not preceded by a word, a dot or a slash, so that links to sites pass.
+# An absolute path into a home folder or a checkout. No word, dot or slash precedes it, so links to sites do not match.
 MACHINE_PATH = re.compile(r"(?<![\w.\-/~])(?:/(?:home|Users|root|work|mnt|media)/[\w.]|[A-Z]:\\Users\\)")
 
 
 def block(page, name):
-    """The lines of the fenced block ```name in `page`, comments and empty lines dropped; None if there is no such block."""
+    """Returns the lines of the fenced block ```name in `page`, without comments and empty lines; None if there is no such block."""
     found = re.search(rf"^```{re.escape(name)}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     if not found:
         return None
@@ -45,7 +45,7 @@ def block(page, name):
 
 
 def parse_edges(lines):
-    """`a -> b c` lines as {a: {b, c}}; `a -> .` allows nothing."""
+    """Parses lines `a -> b c` as {a: {b, c}}; `a -> .` allows no dependency."""
     allowed = {}
     for line in lines:
         name, arrow, targets = line.partition("->")
@@ -56,7 +56,7 @@ def parse_edges(lines):
 
 
 def parse_doors(lines):
-    """`door: pattern pattern` lines as {door: [patterns]}."""
+    """Parses lines `door: pattern pattern` as {door: [patterns]}."""
     doors = {}
     for line in lines:
         name, colon, patterns = line.partition(":")
@@ -67,12 +67,12 @@ def parse_doors(lines):
 
 
 def room(directory):
-    """A crate's room, as the lists name it: its folder below the root, without `crates/`."""
+    """Returns the name of a crate in the lists: its folder below the root, without `crates/`."""
     return directory.removeprefix("crates/")
 
 
 def edge_faults(metadata, allowed):
-    """Faults of the dependency edges between the workspace's own crates."""
+    """Returns the faults in the dependencies between the workspace's own crates."""
     root = Path(metadata["workspace_root"])
     folders = {
         package["name"]: room(Path(package["manifest_path"]).parent.relative_to(root).as_posix())
@@ -95,7 +95,7 @@ def edge_faults(metadata, allowed):
 
 
 def line_of(manifest, name):
-    """The line of `manifest` that starts with `name`, or 1."""
+    """Returns the number of the line of `manifest` that starts with `name`, or 1."""
     for number, line in enumerate(manifest.read_text(encoding="utf-8").split("\n"), start=1):
         if re.match(rf"{re.escape(name)}\b", line.strip()):
             return number
@@ -103,7 +103,7 @@ def line_of(manifest, name):
 
 
 def door_faults(path, text, doors):
-    """Faults of one source file: what stands outside its door. `path` is relative to the root."""
+    """Returns the faults of one source file: code that only other files may have. `path` is relative to the root."""
     code = without_tests(code_only(text))
     faults = []
     for name, pattern in DOORS.items():
@@ -117,7 +117,7 @@ def door_faults(path, text, doors):
 
 
 def stale_doors(doors, sources):
-    """Door patterns behind which nothing of their kind stands: a list that nobody keeps true. `sources` maps path to text."""
+    """Returns the patterns of the `doors` block that match no code, so that the list stays true. `sources` maps path to text."""
     codes = {path: without_tests(code_only(text)) for path, text in sources.items()}
     faults = []
     for name, patterns in doors.items():
@@ -130,7 +130,7 @@ def stale_doors(doors, sources):
 
 
 def forbid_faults(root, crates):
-    """Crates that must forbid unsafe code and do not say so."""
+    """Returns the crates that must forbid unsafe code and do not."""
     faults = []
     for name in crates:
         folder = root / "crates" / name if (root / "crates" / name).is_dir() else root / name
@@ -144,7 +144,7 @@ def forbid_faults(root, crates):
 
 
 def machine_path_faults(path, text):
-    """Lines of a file that name a path of some machine."""
+    """Returns the lines of a file that name a path of some machine."""
     return [
         f"{path}, line {number}: names a path of a machine: {found.group(0)}…"
         for number, line in enumerate(text.split("\n"), start=1)
@@ -154,12 +154,12 @@ def machine_path_faults(path, text):
 
 
 def unlinked_pages(architecture, pages):
-    """Design pages (relative to the root) that ARCHITECTURE.md does not link."""
+    """Returns the design pages (relative to the root) that ARCHITECTURE.md does not link."""
     return [f"{page}: not linked from ARCHITECTURE.md" for page in pages if f"({page})" not in architecture]
 
 
 def known_files(root):
-    """Every file that git tracks or would add."""
+    """Returns every file that git tracks or would add."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=root, capture_output=True, text=True, check=True,
@@ -168,7 +168,7 @@ def known_files(root):
 
 
 def read_text(path):
-    """A file's text, or None when it is not UTF-8 text."""
+    """Returns a file's text, or None if it is not UTF-8 text."""
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -177,7 +177,7 @@ def read_text(path):
 
 
 def check(root):
-    """Every fault of the checkout at `root`."""
+    """Returns every fault of the checkout at `root`."""
     architecture = (root / "ARCHITECTURE.md").read_text(encoding="utf-8")
     blocks = {name: block(architecture, name) for name in ("edges", "doors", "forbids-unsafe")}
     absent = [f"ARCHITECTURE.md: has no ```{name} block" for name, lines in blocks.items() if lines is None]

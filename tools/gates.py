@@ -1,7 +1,7 @@
-"""Runs make targets one after the other and ends with a summary a person can read at a glance.
+"""Runs make targets one after the other and ends with a summary that a person can read at a glance.
 
-Usage: gates.py TARGET...   The first gate that fails ends the run with its exit code; the gates after it are named as not run. A gate
-that prints nothing for LEHR_GATE_SILENCE seconds (900 by default) hangs: it is ended, fails, and its last lines say where it stood.
+Usage: gates.py TARGET...   The first gate that fails ends the run with its exit code; the summary names the later gates as not run. A gate
+that prints nothing for LEHR_GATE_SILENCE seconds (900 by default) hangs: the tool ends it as failed, and its last lines show its position.
 One that compiles has four times as long: cargo names a package when it begins with it, and the tests of the last ones take minutes, on a
 busy machine many.
 """
@@ -18,18 +18,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored")
 COMPILERS = {"rustc", "clippy-driver"}
-# How many silences a compiler has.
+# The factor by which the time limit is longer during compilation.
 PATIENCE = 4
 UNITTEST = re.compile(r"^Ran (\d+) tests? in ")
 VITEST = re.compile(r"^\s*Tests\s+(?:(\d+) failed \| )?(\d+) passed\b")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-# A gate that lacks a tool says so in such a line: it passes, and has shown less.
+# The line in which a gate reports a missing tool: the gate passes, but has shown less.
 NOT_RUN = re.compile(r"^[\w-]+: NOT RUN: (.+)")
 PYTEST = re.compile(r"^(?:\d+ failed, )?(\d+) passed\b.* in [\d.]+s")
 
 
 def count_tests(line):
-    """(passed, failed, ignored) that one line of output reports, zeros for any other line."""
+    """Returns (passed, failed, ignored) of one line of output; zeros for a line without these numbers."""
     found = RESULT.match(line)
     if found:
         return tuple(map(int, found.groups()))
@@ -41,7 +41,7 @@ def count_tests(line):
 
 
 class Watch:
-    """Ends a process, and those it started, once nothing has been heard of it for `silence` seconds."""
+    """Ends a process and its descendants after it has printed nothing for `silence` seconds."""
 
     def __init__(self, process, silence):
         self.process, self.silence = process, silence
@@ -61,7 +61,7 @@ class Watch:
             silent = time.monotonic() - self.last_heard
             if silent >= PATIENCE * self.silence or (silent >= self.silence and not is_compiling(self.process.pid)):
                 break
-            # While it compiles it is looked at again and again.
+            # During compilation, the process is checked again and again.
             if self.is_over.wait(max(self.silence - silent, self.silence / 10)):
                 return
         self.has_ended_it = True
@@ -69,13 +69,13 @@ class Watch:
 
 
 def is_compiling(session):
-    """Whether a Rust compiler works in a session; where there is no /proc to tell, it is taken for none."""
+    """Returns whether a Rust compiler runs in a session; False if there is no /proc."""
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
             name, rest = status.read_text(errors="replace").partition("(")[2].rsplit(")", 1)
         except (OSError, ValueError):
             continue  # It has ended meanwhile.
-        # Behind the name: state, parent, group, session.
+        # The fields after the name are state, parent, group, session.
         if name in COMPILERS and int(rest.split()[3]) == session:
             return True
     return False
@@ -89,7 +89,7 @@ def end_group(process):
 
 
 def run_gate(target, silence=None):
-    """Runs `make target`, shows its output as it comes, and returns (exit code, seconds, counts, what was not run)."""
+    """Runs `make target`, shows its output as it comes, and returns (exit code, seconds, counts, parts that were not run)."""
     silence = silence or float(os.environ.get("LEHR_GATE_SILENCE", "900"))
     command = [os.environ.get("MAKE", "make"), "--no-print-directory", target]
     return run_command(command, target, silence)
@@ -99,7 +99,7 @@ def run_command(command, name, silence):
     started = time.monotonic()
     counts = [0, 0, 0]
     not_run = []
-    # A group of its own, so that what a gate started ends with it.
+    # The gate has its own process group, so that its descendants end with it.
     with subprocess.Popen(
         command,
         cwd=ROOT,
@@ -128,7 +128,7 @@ def run_command(command, name, silence):
 
 
 def summary(targets, results):
-    """The closing lines: a gate each, then the verdict. `results` may be shorter than `targets`."""
+    """Returns the closing lines: one for each gate, then the verdict. `results` may be shorter than `targets`."""
     lines = []
     for position, target in enumerate(targets):
         if position >= len(results):

@@ -2,13 +2,13 @@
 
 Usage: hostile.py [--short] [--only NAME]... LEHR
 
-LEHR is the command to attack. Each attack starts a node of its own on a port that the system chooses, in a folder that is removed afterwards. Two promises hold:
+LEHR is the command to attack. Each attack starts its own node on a port that the system chooses, in a folder that is removed afterwards. Two promises hold:
 
 - Memory stays below a bound, which each attack states, and honest clients are answered within seconds.
-- Nothing that was acknowledged is lost or altered without a report: an answer says so, `/ready` counts a degraded service, or the start is refused.
+- No acknowledged data are lost or altered without a report: an answer says so, `/ready` counts a degraded service, or the start is refused.
 
-The short form is a gate: it takes less than a minute. The full form attacks with the numbers that once broke a node. `--only` names attacks. It uses the standard
-library alone. Exit code 0: all promises held; 1: one was broken; 2: usage.
+The short form is a gate: it takes less than a minute. The full form attacks with the numbers that once broke a node. `--only` names attacks. The tool uses only the
+standard library. Exit code 0: all promises held; 1: one was broken; 2: usage.
 """
 
 import gzip
@@ -30,16 +30,16 @@ import zlib
 from pathlib import Path
 
 MIB = 1 << 20
-# How long an honest client waits.
+# The seconds that an honest client waits.
 PATIENCE_S = 10.0
-# Of a node that holds little: program, threads, buffers.
+# The memory of a node without much data: program, threads, buffers.
 IDLE_BYTES = 128 * MIB
 UNSENT_BYTES = 32 * MIB
 CSV = b"x,y\n" + b"".join(b"%d,%d\n" % (row, row % 7) for row in range(200))
 
 
 class Broken(Exception):
-    """A promise that was not kept."""
+    """A promise that the node did not keep."""
 
 
 def expect(is_kept, promise):
@@ -48,7 +48,7 @@ def expect(is_kept, promise):
 
 
 class Node:
-    """A node in a process of its own."""
+    """A node in its own process."""
 
     def __init__(self, command, folder, *options, limits=()):
         self.folder = Path(folder)
@@ -88,7 +88,7 @@ class Node:
         raise Broken("the node has ended")
 
     def ask(self, method, path, body=None, kind="application/json", timeout=PATIENCE_S):
-        """Status and body of an answer."""
+        """Returns the status and the body of an answer."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
             if body is not None and not isinstance(body, bytes):
@@ -114,7 +114,7 @@ class Node:
         return socket.create_connection(("127.0.0.1", self.port), PATIENCE_S)
 
     def is_kind(self, bound_bytes, attack):
-        """Whether an honest client is served, and memory is below a bound."""
+        """Checks that the node serves an honest client, and that its memory is below a bound."""
         resident = self.resident_bytes()
         expect(resident < bound_bytes, f"{attack}: {resident / MIB:.0f} MiB are resident, more than {bound_bytes / MIB:.0f}")
         begun = time.monotonic()
@@ -124,7 +124,7 @@ class Node:
         return resident
 
 
-# HTTP/2, as far as it takes to misuse it.
+# The part of HTTP/2 that is needed to misuse it.
 
 
 def frame(kind, flags, stream, payload=b""):
@@ -151,7 +151,7 @@ def settings(**values):
 
 
 def send_until_refused(connection, piece, times):
-    """Sends what a node should not take for ever; its refusal is an end of the connection."""
+    """Sends data that a node should not accept for ever, until the node ends the connection."""
     connection.settimeout(5)
     try:
         for _ in range(times):
@@ -160,18 +160,18 @@ def send_until_refused(connection, piece, times):
         pass
 
 
-# Attacks.
+# The attacks.
 
 
 def with_state(node, size):
-    """Notes of so many bytes."""
+    """Fills the state with notes of this many bytes."""
     piece = "x" * (MIB // 2)
     for number in range(size // len(piece)):
         expect(node.note(f"large{number}", piece), "a note is taken")
 
 
 def slow_readers(command, folder, short):
-    """Many clients ask for a large state and read nothing, over HTTP/1.1 and HTTP/2."""
+    """Lets many clients request a large state and read nothing, over HTTP/1.1 and HTTP/2."""
     size = (2 if short else 8) * MIB
     with Node(command, folder, "--unsent-max", str(UNSENT_BYTES)) as node:
         with_state(node, size)
@@ -197,7 +197,7 @@ def slow_readers(command, folder, short):
 
 
 def floods(command, folder, short):
-    """Frames without end: resets, pings, settings, headers that go on, and connections that do nothing."""
+    """Sends endless frames: resets, pings, settings and continued headers; also opens connections that do nothing."""
     times = 20_000 if short else 200_000
     with Node(command, folder, "--connections", "64", "--connections-per-address", "64") as node:
         stream = iter(range(1, 1 << 30, 2))
@@ -236,7 +236,7 @@ def floods(command, folder, short):
 
 
 def gzip_bombs(command, folder, short):
-    """Small packed bodies that become large."""
+    """Sends small packed bodies that unpack to large ones."""
     pieces = 22 if short else 120
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     bomb = packer.compress(b"x,y\n")
@@ -258,13 +258,13 @@ def gzip_bombs(command, folder, short):
 
 
 class Acknowledged:
-    """What a node has said that it has."""
+    """The data that a node has acknowledged."""
 
     def __init__(self):
         self.notes, self.datasets = {}, {}
 
     def check(self, node, attack):
-        """Everything is there, or the node says that it is not."""
+        """Checks that all acknowledged data exist, or that the node reports a loss."""
         ready = json.loads(node.ask("GET", "/ready")[1])
         is_reported = ready.get("degraded", 0) > 0 or not ready.get("is_ready", True)
         found = node.notes()
@@ -289,7 +289,7 @@ class Acknowledged:
 
 
 def kills(command, folder, short):
-    """kill -9 while clients write; then everything that was acknowledged is there."""
+    """Ends the node by kill -9 while clients write, and checks that all acknowledged data exist."""
     rounds, acknowledged, chance = 3 if short else 20, Acknowledged(), random.Random(1)
     written = uploads = 0
     for turn in range(rounds):
@@ -333,7 +333,7 @@ def kills(command, folder, short):
 
 
 def kept(command, folder):
-    """A folder with something of each kind, and what was acknowledged."""
+    """Makes a folder with data of each kind; also returns the acknowledged data."""
     acknowledged = Acknowledged()
     with Node(command, folder) as node:
         for number in range(5):
@@ -353,7 +353,7 @@ def kept(command, folder):
 
 
 def damage(command, folder, short):
-    """Each kept file is flipped, cut, emptied and removed, and the node is started twice, as a supervisor does."""
+    """Flips bits in each kept file, truncates, empties and removes it, and starts the node twice each time, as a supervisor does."""
     acknowledged = kept(command, folder)
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "lock")
     expect(len(files) >= 5, f"{len(files)} files are kept")
@@ -387,7 +387,7 @@ def damage(command, folder, short):
 
 
 def full_disk(command, folder, short):
-    """A limit on the size of files, and, with the rights of root, a disk that is full."""
+    """Limits the size of files and, as root, fills a disk."""
     acknowledged = Acknowledged()
     with Node(command, folder, limits=[(resource.RLIMIT_FSIZE, MIB)]) as node:
         refused = 0
@@ -430,7 +430,7 @@ def full_disk(command, folder, short):
 
 
 def few_descriptors(command, folder, short):
-    """More connections than descriptors: who comes honestly is served."""
+    """Opens more connections than the node has file descriptors, and checks that it serves an honest client."""
     with Node(command, folder, limits=[(resource.RLIMIT_NOFILE, 128)]) as node:
         expect(node.note("before", 1), "a note is taken")
         idle = []

@@ -1,8 +1,8 @@
-"""Counts the instructions of Lehr's kernels on 64-bit ARM, beside those of C loops for the same.
+"""Counts the instructions of Lehr's kernels on 64-bit ARM, and those of C loops for the same work.
 
-Time under emulation means nothing, but the number of instructions is what a processor would execute. Compiles the loops (lab/runners/c) with
+Times under emulation mean nothing, but a processor would execute the same number of instructions. Compiles the loops (lab/runners/c) with
 aarch64-linux-gnu-gcc -O3 -ffast-math, and examples of `lehr-numerics` and `lehr-distances`; runs both under qemu-aarch64 with a plugin that counts.
-The difference between three steps and one, halved, is one step without its beginning.
+Half of the difference between three steps and one step is a step without the start of the program.
 
 Usage: instructions.py [PART]    only the kernels whose names contain PART. Needs what `make test-arm` needs, and QEMU 4.2 to 8.1 for the plugin.
 """
@@ -20,19 +20,19 @@ C = arm.ROOT / "lab" / "runners" / "c"
 EXAMPLES = arm.folder() / arm.TARGET / "release" / "examples"
 COUNTED = re.compile(r"^instructions (\d+)$", re.MULTILINE)
 CLUSTERS = 10
-# Rows, dimensions, temperature: a large block of rows in few and many dimensions, a small block in many.
+# Rows, dimensions and temperature: large blocks of rows in few and in many dimensions, and a small block in many.
 PROBLEMS = {"2-D": (4096, 2, 0.02), "16-D": (2048, 16, 0.5), "64-D": (2048, 64, 2.0), "64-D, 64 rows": (64, 64, 2.0)}
 MATRIX = (64, 2048)
 TYPES = {"f32": "float", "f64": "double"}
 
 
 def mixed(count):
-    """Numbers from -1/2 to 1/2 in no order: the fractions of multiples of the golden section."""
+    """Returns numbers from -1/2 to 1/2 in irregular order: the fractions of multiples of the golden section."""
     return [(place * 0.6180339887498949) % 1.0 - 0.5 for place in range(1, count + 1)]
 
 
 def problem(rows, dimension, temperature):
-    """Writes a problem in the form that floor.c describes."""
+    """Writes a problem in the format that floor.c describes."""
     path = FOLDER / f"{rows}-{dimension}.bin"
     values = mixed(rows * dimension)
     centers = mixed(CLUSTERS * dimension + 997)[997:]
@@ -42,7 +42,7 @@ def problem(rows, dimension, temperature):
 
 
 def compiled():
-    """Compiles all that runs."""
+    """Compiles all programs."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     flags = ["-O3", "-ffast-math", "-Wall"]
     commands = [["cc", "-O2", "-Wall", "-shared", "-fPIC", "-o", FOLDER / "count.so", C / "instructions.c"]]
@@ -55,14 +55,14 @@ def compiled():
 
 
 def instructions(command, said=""):
-    """The instructions that a program executes."""
+    """Returns the number of instructions that a program executes."""
     run = [arm.EMULATOR, "-L", arm.LIBRARIES, "-plugin", FOLDER / "count.so", "-d", "plugin", *command]
     done = subprocess.run(run, input=said, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
     return int(COUNTED.search(done.stdout).group(1))
 
 
 def a_step(command, said=""):
-    """The instructions of one step; the number of steps is the last word of the command, or of what is said to it."""
+    """Returns the instructions of one step. The number of steps is the last word of the command, or of its input."""
     def steps(count):
         return instructions([*command, str(count)]) if not said else instructions(command, f"{said} {count}\n")
 
@@ -70,7 +70,7 @@ def a_step(command, said=""):
 
 
 def cases():
-    """(name, our command, C's command, what is said to C)"""
+    """Yields (name, our command, C's command, C's input) for each kernel."""
     numerics, distances = EXAMPLES / "numerics_steps", EXAMPLES / "distances_steps"
     for kind, name in TYPES.items():
         for shape, (rows, dimension, temperature) in PROBLEMS.items():

@@ -1,4 +1,4 @@
-"""Checks that what the project's pages point at exists: relative links, and paths of the tree named in backquotes.
+"""Checks that the targets of the project's pages exist: relative links, and paths of the repository in backquotes.
 
 Usage: links.py [FOLDER]   One line a fault: `page, line N: …`. Links to other sites are not followed (gates need no network).
 """
@@ -10,12 +10,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-# A path of the tree, as pages name it: `crates/ranks/src/engine.rs`, optionally followed by ::item or :line.
+# A path of the repository in a page: `crates/ranks/src/engine.rs`, optionally followed by ::item or :line.
 PATH = re.compile(r"`((?:crates|docs|lab|tools|datasets|\.ci)/[\w./-]*\w)(?:::?[\w:]+)?`")
 
 
 def pages(folder):
-    """Every Markdown page that git knows or would add."""
+    """Returns every Markdown page that git tracks or would add."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
         cwd=folder, capture_output=True, text=True, check=True,
@@ -24,7 +24,7 @@ def pages(folder):
 
 
 def faults(folder, page):
-    """(line number, message) for each dead link or path of `page`."""
+    """Returns (line number, message) for each dead link or path of `page`."""
     found = []
     fenced = False
     for number, line in enumerate(page.read_text(encoding="utf-8").split("\n"), start=1):
@@ -40,7 +40,7 @@ def faults(folder, page):
         if "planned" in line or "not yet" in line:
             continue
         for path in PATH.findall(line):
-            # A part in capitals stands for a name that the reader chooses.
+            # A part in capitals is a placeholder for a name that the reader chooses.
             if not (folder / path).exists() and not re.search(r"\b[A-Z]{4,}\b", path):
                 found.append((number, f"the path {path} does not exist (write \"planned\" on the line if it is to come)"))
     return found

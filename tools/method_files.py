@@ -1,7 +1,7 @@
-"""Counts the product files that know a method: its own, and those that it shares with all others.
+"""Counts the product files that contain a method's name: its own files, and those that it shares with all other methods.
 
-Usage: method_files.py [METHOD]   (kmedoids by default). A file is the method's own if its path has the method's name. Of a shared file the lines are
-counted that name the method, comments left out. Tests, pages and the lab are no part of the product.
+Usage: method_files.py [METHOD]   (kmedoids by default). A file is the method's own if its path has the method's name. In a shared file, the tool
+counts the lines that name the method, without comments. Tests, pages and the lab do not belong to the product.
 """
 
 import re
@@ -14,7 +14,7 @@ PRODUCT = ("crates/*/src/*.rs", "python/lehr/*.py")
 
 
 def code(text):
-    """The lines of a source file without comments, as far as a line by itself tells."""
+    """Yields the lines of a source file without comments, judged line by line."""
     quoted = False
     for line in text.splitlines():
         if line.count('"""') % 2 == 1:
@@ -25,7 +25,7 @@ def code(text):
 
 
 def known_by(method, files):
-    """The method's own files, and for each shared one how many of its lines name the method. Files are (path, text)."""
+    """Returns the method's own files, and the number of lines with its name for each shared file. Files are (path, text)."""
     named = re.compile(rf"\b{re.escape(method)}\b", re.IGNORECASE)
     own, shared = [], {}
     for path, text in files:

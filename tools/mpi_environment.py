@@ -1,7 +1,7 @@
-"""Makes a Python environment that holds an MPI with the standard ABI: its library and its mpiexec.
+"""Makes a Python environment with an MPI of the standard ABI: its library and its mpiexec.
 
-Usage: mpi_environment.py FOLDER REQUIREMENTS. Says clearly what to do where no package can be had. Then checks that the launcher
-starts a process here, since a sandbox may forbid that, and a test that hangs or fails would say it less clearly.
+Usage: mpi_environment.py FOLDER REQUIREMENTS. If a package is not available, it says what to do. Then it checks that the launcher
+can start a process, because a sandbox may forbid this, and a test that hangs or fails would show it less clearly.
 """
 
 import subprocess
@@ -16,14 +16,14 @@ OTHERWISE = (
 
 
 def make(folder, requirements):
-    """Creates the environment and installs the requirements; raises CalledProcessError when the packages cannot be had."""
+    """Creates the environment and installs the requirements; raises CalledProcessError if the packages are not available."""
     venv.create(folder, with_pip=True)
     pip = [str(folder / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", "-r", str(requirements)]
     subprocess.run(pip, check=True)
 
 
 def fault(folder):
-    """What is wrong with the launcher and its library, in one sentence; None if they work."""
+    """Returns the fault of the launcher or its library in one sentence; None if both work."""
     library = folder / "lib" / "libmpi_abi.so.1"
     if not library.is_file():
         return f"{library} is missing: this version or platform of the package has no library with the standard ABI"

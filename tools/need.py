@@ -1,4 +1,4 @@
-"""Says clearly which tool a target needs and does not find, before a build fails for a less obvious reason.
+"""Reports which tools of a target are missing, before a build fails for a less obvious reason.
 
 Usage: need.py NAME...   with names from NEEDS below. Exit code 1 and one line for each missing tool.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# name: (command that proves it is there, how to get it)
+# name: (a command that shows that the tool exists, instructions for installing it)
 NEEDS = {
     "cargo": (["cargo", "--version"], "install Rust from https://rustup.rs"),
     "rustfmt": (["cargo", "fmt", "--version"], "rustup component add rustfmt"),
@@ -21,19 +21,19 @@ NEEDS = {
 
 
 def parse_version(text):
-    """The first dotted number in `text` as a tuple: 'cargo 1.95.0 (…)' gives (1, 95, 0)."""
+    """Returns the first dotted number in `text` as a tuple: 'cargo 1.95.0 (…)' gives (1, 95, 0)."""
     found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", text)
     return tuple(int(part or 0) for part in found.groups()) if found else None
 
 
 def required_rust(manifest):
-    """The workspace's `rust-version` as a tuple."""
+    """Returns the workspace's `rust-version` as a tuple."""
     found = re.search(r'^rust-version\s*=\s*"([^"]+)"', manifest, re.MULTILINE)
     return parse_version(found.group(1)) if found else None
 
 
 def probe(command):
-    """What `command` prints, or None when it is missing or fails."""
+    """Returns the output of `command`, or None if it is missing or fails."""
     if shutil.which(command[0]) is None:
         return None
     result = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
@@ -41,7 +41,7 @@ def probe(command):
 
 
 def missing(names):
-    """One sentence for each of `names` that this machine lacks."""
+    """Returns one sentence for each of `names` that this machine lacks."""
     problems = []
     for name in names:
         command, remedy = NEEDS[name]

@@ -1,6 +1,6 @@
-"""Is docs/papers.md complete and true? Every numbered place of the five papers has its row, and every file and test a row names exists.
+"""Checks that docs/papers.md has a row for every numbered place of the five papers, and that every file and test in a row exists.
 
-Usage: papers.py. One line a fault; exit code 1 if there is any.
+Usage: papers.py. Prints one line for each fault; exit code 1 if there is any.
 """
 
 import re
@@ -18,7 +18,7 @@ def numbers(count):
     return [str(number) for number in range(1, count + 1)]
 
 
-# What the papers number, by reading them: sections, tables, figures, equations, code samples.
+# The numbers of sections, tables, figures, equations and code samples in the papers, collected by reading them.
 PLACES = {
     "000": {"Sec.": romans(8), "Table": romans(3), "Fig.": numbers(8), "Eq.": numbers(2), "Code": numbers(1)},
     "001": {"Sec.": numbers(5), "Table": numbers(4), "Fig.": numbers(15)},
@@ -35,7 +35,7 @@ NAMED = re.compile(r"`([\w./-]+\.(?:rs|py|md|toml|json|c|h)|(?:crates|lab|docs|d
 
 
 def rows(page):
-    """(paper, line number, cells) of each table row of the page."""
+    """Yields (paper, line number, cells) for each table row of the page."""
     paper = None
     for number, line in enumerate(page.split("\n"), start=1):
         heading = re.match(r"## (\d{3}) ", line)
@@ -46,7 +46,7 @@ def rows(page):
 
 
 def place_faults(found):
-    """Places without a row, and rows for places that the papers do not number. `found` is a list of (paper, place)."""
+    """Returns places without a row, and rows for places that the papers do not number. `found` is a list of (paper, place)."""
     wanted = [(paper, f"{kind} {label}") for paper, kinds in PLACES.items() for kind, labels in kinds.items() for label in labels]
     faults = [f"docs/papers.md: paper {paper} has no row for {place}" for paper, place in wanted if (paper, place) not in found]
     faults += [f"docs/papers.md: paper {paper} numbers no {place}" for paper, place in found if (paper, place) not in wanted]
@@ -55,7 +55,7 @@ def place_faults(found):
 
 
 def name_faults(root, number, cells):
-    """Files and tests of one row that do not exist; rows that say neither where they stand nor that they are not yet."""
+    """Returns the missing files and tests of one row; also rows that name neither a file nor say that they are not done yet."""
     faults = []
     if len(cells) != 5:
         return [f"docs/papers.md, line {number}: expected 5 cells, found {len(cells)}"]

@@ -1,4 +1,4 @@
-"""Counts the product's lines of code, by crate: without tests, comments and blank lines.
+"""Counts the product's lines of code by crate, without tests, comments and blank lines.
 
 Usage: product_lines.py [REVISION ...]   (the files as they stand by default; a revision is any that git knows). One column for each revision. The product is
 what users install: the crates and the Python package, without the lab, the viewer, tests and tools.
@@ -18,7 +18,7 @@ PRODUCT = re.compile(r"crates/([^/]+)/src/.*\.rs|python/lehr/.*\.pyi?")
 
 
 def files(revision=None):
-    """The product's files: (path, text), by path. Without a revision those that git knows, as they stand."""
+    """Returns the product's files as (path, text), ordered by path. Without a revision these are the files that git tracks, in their present state."""
     listing = ["ls-tree", "-r", "--name-only", revision] if revision else ["ls-files", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(["git", *listing], cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
     paths = sorted(path for path in listed if PRODUCT.fullmatch(path))
@@ -36,7 +36,7 @@ def files(revision=None):
 
 
 def without_test_files(found):
-    """`found` without modules that are compiled for tests alone."""
+    """Returns `found` without modules that are compiled only for tests."""
     tests = set()
     for path, text in found:
         if path.endswith(".rs") and "cfg(" in text:
@@ -47,13 +47,13 @@ def without_test_files(found):
 
 
 def crate(path):
-    """The crate of a product file; `python` for the package too."""
+    """Returns the crate of a product file; `python` for the Python package too."""
     found = PRODUCT.fullmatch(path)
     return found.group(1) or "python"
 
 
 def code(path, text):
-    """The lines of code of a file: (number, line), without comments, inline tests and blank lines."""
+    """Returns the lines of code of a file as (number, line), without comments, inline tests and blank lines."""
     if path.endswith(".rs"):
         lines = without_tests(code_only(text), of=without_comments(text)).split("\n")
         return [(n, line) for n, line in enumerate(lines, 1) if line.strip()]
@@ -69,7 +69,7 @@ def _python(text):
         if token.type == tokenize.NEWLINE:
             begins = True
             continue
-        # A text that is a statement is a docstring.
+        # A string that is a statement is a docstring.
         if not (begins and token.type == tokenize.STRING):
             of_code.update(range(token.start[0], token.end[0] + 1))
         begins = False
@@ -77,7 +77,7 @@ def _python(text):
 
 
 def by_crate(found):
-    """Lines of code by crate."""
+    """Returns the lines of code by crate."""
     counted = {}
     for path, text in found:
         counted[crate(path)] = counted.get(crate(path), 0) + len(code(path, text))
@@ -85,7 +85,7 @@ def by_crate(found):
 
 
 def table(columns):
-    """The lines that are printed, of (title, lines by crate)."""
+    """Returns the lines to print, for columns of (title, lines by crate)."""
     crates = sorted({name for _, counted in columns for name in counted})
     rows = [("lines of code", *(title for title, _ in columns))]
     rows += [(name, *(f"{counted.get(name, 0):,}" for _, counted in columns)) for name in crates]

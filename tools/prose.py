@@ -1,4 +1,4 @@
-"""Does our prose read easily? Looks for words and forms that make a reader read twice, and for long sentences.
+"""Looks for words and forms that make a reader read twice, and for long sentences.
 
 Usage: prose.py                     the gate: per group of files, no more findings than `tools/prose.json` records
        prose.py --list GROUP|FILE…  every finding: file, line, what stands there, what to write
@@ -19,12 +19,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = "tools/prose.json"
-#: A sentence of more words is long; entries of the changelog are shorter.
+#: The maximum number of words in a sentence; entries of the changelog have a lower limit.
 LONGEST = 25
 LONGEST_OF_GROUP = {"changelog": 20}
-#: What is recorded is this many times what was found: several people write at once, and their lines meet in a merge. Groups without findings stay so.
+#: The recorded number is this factor times the number found: several people write at once, and a merge adds their findings. Groups without findings stay at 0.
 HEADROOM = 1.03
-#: The groups, in the order in which a file is given to one.
+#: The groups; a file belongs to the first whose pattern matches.
 GROUPS = [
     ("front", r"(README|CONTRIBUTING)\.md$|python/README\.md$|docs/(index|choose|faq|performance|internals)\.md$|docs/(start|concepts|howto|scale-out|reference)/"),
     ("guide", r"docs/guide/|docs/glossary\.md$"),
@@ -35,10 +35,10 @@ GROUPS = [
     ("python", r"python/lehr/.*\.py$"),
     ("rust", r"crates/[\w-]+/src/.*\.rs$"),
 ]
-#: Generated, or lists of names.
+#: Generated files, or lists of names.
 LEFT_OUT = re.compile(r"docs/catalogue\.md$|docs/lab/\w+\.md$|LICENCE\.md$|lab/records/|crates/.*/tests/")
 
-#: What does not pass, as a pattern over the text without code, and what to write.
+#: Forms that are findings, as a pattern over the text without code, and what to write instead.
 FORMS = [
     (r"\bdearer\b|\bdearest\b", "slower, or more expensive"),
     (r"\bin vain\b", "without success, unsuccessful"),
@@ -76,14 +76,14 @@ _FENCE = re.compile(r"\s*(?:>\s*)?(```|~~~|:::)")
 
 
 def group_of(name):
-    """The group of a file of the project, or None."""
+    """Returns the group of a file of the project, or None."""
     if LEFT_OUT.search(name):
         return None
     return next((group for group, pattern in GROUPS if re.match(pattern, name)), None)
 
 
 def plain(text):
-    """Markdown as words: code is one word, links their text."""
+    """Returns Markdown as words: code is one word, and a link is its text."""
     text = re.sub(r"<!--.*?-->", " ", text)
     text = re.sub(r"`+[^`]+`+", "CODE", text)
     text = re.sub(r"!\[[^\]]*\]\([^)]*\)", " ", text)
@@ -94,7 +94,7 @@ def plain(text):
 
 
 def blocks(lines):
-    """(line number, text) of each paragraph, list item and table cell of Markdown lines, given as (number, line)."""
+    """Yields (line number, text) of each paragraph, list item and table cell of Markdown lines, given as (number, line)."""
     fenced, number, held = None, None, []
 
     def end():
@@ -132,12 +132,12 @@ def markdown(text):
 
 
 def rust(text):
-    """The documentation comments of a Rust file."""
+    """Yields the documentation comments of a Rust file."""
     lines = []
     for number, line in enumerate(text.split("\n"), start=1):
         found = re.match(r"\s*(?:///|//!)(?: (.*)|$)", line)
         words = (found[1] or "") if found else ""
-        # Docstrings of Python made of Rust have parameters of numpydoc.
+        # Docstrings of the Python package that are written in Rust have parameters in numpydoc's form.
         lines.append((number, "" if re.match(r"\w+ : ", words) else words))
     return blocks(lines)
 
@@ -147,7 +147,7 @@ def _indent(line):
 
 
 def python(text):
-    """The docstrings of a Python file, without their examples and the terms of numpydoc; cells of tables are blocks of their own."""
+    """Yields the docstrings of a Python file, without their examples and numpydoc's terms; cells of tables are separate blocks."""
     lines = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and node.body:
@@ -157,7 +157,7 @@ def python(text):
                 said = first.value.value.split("\n")
                 for offset, (line, next_line) in enumerate(zip(said, [*said[1:], ""])):
                     examples = (examples or line.strip().startswith(">>>")) and bool(line.strip())
-                    # Terms of numpydoc, with or without a type, stand less deep than their description.
+                    # Terms of numpydoc, with or without a type, are indented less than their description.
                     is_term = offset > 0 and next_line.strip() and _indent(next_line) > _indent(line)
                     if examples or is_term or re.match(r"\s*([-=]{3,}|[\w*, ]+ : )", line):
                         lines.append((first.lineno + offset, ""))
@@ -181,7 +181,7 @@ def words(sentence):
 
 
 def findings(name, text, longest=LONGEST):
-    """(line number, kind, what stands there, what to write): kind is "form" or "long"."""
+    """Yields (line number, kind, text, what to write instead); kind is "form" or "long"."""
     for number, block in READERS[Path(name).suffix](text):
         shown = plain(block)
         for pattern, instead in _FORMS:
@@ -200,7 +200,7 @@ def files(root):
 
 
 def counted(root):
-    """By group: how many findings of each kind."""
+    """Returns how many findings of each kind every group has."""
     counts = {group: {"form": 0, "long": 0} for group, _ in GROUPS}
     for name, group in files(root):
         for _, kind, _, _ in findings(name, (root / name).read_text(encoding="utf-8"), LONGEST_OF_GROUP.get(group, LONGEST)):
@@ -209,13 +209,13 @@ def counted(root):
 
 
 def lowest(count, recorded):
-    """What to record for this many findings where `recorded` stands: never more than that."""
+    """Returns the number to record for this many findings; it never exceeds `recorded`."""
     allowed = math.ceil(count * HEADROOM)
     return allowed if recorded is None else min(allowed, recorded)
 
 
 def judged(counts, record):
-    """(faults, groups that may be recorded lower)."""
+    """Returns (faults, groups that may be recorded lower)."""
     faults, lower = [], []
     names = {"form": "words and forms that do not pass", "long": "long sentences"}
     for group, found in counts.items():
@@ -239,7 +239,7 @@ def listed(root, chosen):
 
 
 def sampled(root, count, seed):
-    """So many sentences, each as likely as any other of all texts: lines with file, line and sentence."""
+    """Draws this many sentences, each with the same probability, from all texts: lines with file, line and sentence."""
     found = [
         f"{name}, line {number}: {sentence}"
         for name, _ in files(root)

@@ -1,10 +1,10 @@
-"""How does our prose measure up? Prints figures of ours and of four projects that people find easy to read, and which of ours lie outside theirs.
+"""Compares figures of our prose with those of four projects that people find easy to read, and names the figures outside their range.
 
 Usage: prose_figures.py                             figures of our groups of files
        prose_figures.py NAME=REPOSITORY... [--write]  ours beside theirs
 
-NAME is one of PEERS below, REPOSITORY a clone of it, bare or with its files: what HEAD has is read. `--write` makes docs/lab/prose.md of it.
-Exit code 1 if a figure of ours lies outside. No part of the gates, since these have no clones.
+NAME is one of PEERS below, REPOSITORY a clone of it, bare or with its files; the tool reads HEAD. `--write` writes docs/lab/prose.md.
+The exit code is 1 if one of our figures is outside their range. The tool is not a gate, since gates have no clones.
 """
 
 import re
@@ -17,7 +17,7 @@ import prose
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = "docs/lab/prose.md"
 
-#: Kinds of text, with groups of ours (tools/prose.py) and patterns of the peers' files.
+#: The kinds of text, with our groups (tools/prose.py) and patterns of the peers' files.
 OURS = {"pages for users": ["front", "guide"], "changelog": ["changelog"], "documentation in code": ["python", "rust"]}
 PEERS = {
     "ripgrep": {
@@ -40,9 +40,9 @@ PEERS = {
         "documentation in code": r"crates/[\w-]+/src/.*\.rs$",
     },
 }
-#: Figures: the heading, and how it is shown. The first three are per 1,000 words.
+#: The figures: heading and format. The first three are per 1,000 words.
 FIGURES = {"connectives": "{:.1f}", "you": "{:.1f}", "what": "{:.1f}", "words a sentence": "{:.1f}", f"over {prose.LONGEST} words": "{:.1%}"}
-#: More is better for these; of the others, less.
+#: For these figures, more is better; for all others, less.
 MORE = {"connectives", "you"}
 COUNTED = {
     "connectives": r"\b(because|for example|such as|for instance|so that|however|therefore|if you)\b",
@@ -52,7 +52,7 @@ COUNTED = {
 
 
 def restructured(text):
-    """The paragraphs, list items and definitions of reStructuredText, without directives and literal blocks."""
+    """Yields the paragraphs, list items and definitions of reStructuredText, without directives and literal blocks."""
     lines, literal, indent = [], None, 0
     for number, line in enumerate(text.split("\n"), start=1):
         indent = len(line) - len(line.lstrip())
@@ -77,7 +77,7 @@ READERS = prose.READERS | {".rst": restructured}
 
 
 def figures(texts):
-    """(words, figures in the order of FIGURES) of texts given as (suffix, text); None where there are none."""
+    """Returns (words, figures in the order of FIGURES) of texts given as (suffix, text); None if there are no texts."""
     found = []
     for suffix, text in texts:
         try:
@@ -96,7 +96,7 @@ def git(repository, *arguments, **more):
 
 
 def texts_of(repository, pattern):
-    """The files of HEAD whose paths match, as (suffix, text)."""
+    """Returns the files of HEAD whose paths match, as (suffix, text)."""
     listed = git(repository, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode().split("\0")
     names = [name for name in listed if re.match(pattern, name) and Path(name).suffix in READERS]
     contents = git(repository, "cat-file", "--batch", input="".join(f"HEAD:{name}\n" for name in names).encode())
@@ -112,12 +112,12 @@ def texts_of(repository, pattern):
 
 
 def is_outside(heading, ours, theirs):
-    """Whether a figure of ours is worse than all of theirs."""
+    """Returns whether our figure is worse than all of theirs."""
     return ours < min(theirs) if heading in MORE else ours > max(theirs)
 
 
 def page(measured, commits):
-    """The page; `measured` maps kinds to names to (words, figures), with Lehr first."""
+    """Returns the page; `measured` maps kinds to names to (words, figures), with Lehr first."""
     lines = [
         "# Prose beside that of four projects",
         "",
@@ -143,12 +143,12 @@ def page(measured, commits):
 
 
 def texts_here(groups):
-    """Our files of these groups, as (suffix, text)."""
+    """Returns our files of these groups, as (suffix, text)."""
     return [(Path(name).suffix, (ROOT / name).read_text(encoding="utf-8")) for name, group in prose.files(ROOT) if group in groups]
 
 
 def table(rows):
-    """The rows of Markdown for names and (words, figures)."""
+    """Yields the rows of Markdown for names and (words, figures)."""
     yield from ["| | words | " + " | ".join(FIGURES) + " |", "| --- |" + " ---: |" * (len(FIGURES) + 1)]
     for name, (total, values) in rows.items():
         yield f"| {name} | {total:,} | " + " | ".join(form.format(value) for form, value in zip(FIGURES.values(), values)) + " |"

@@ -1,6 +1,6 @@
-"""Rust source with comments and literals blanked, so that a search finds code and only code.
+"""Blanks comments and literals in Rust source, so that a search finds only code.
 
-Line numbers and columns stay what they were: every blanked character becomes a space. Not a parser; it knows comments (nested), strings
+Line numbers and columns do not change, because every blanked character becomes a space. This is not a parser; it knows comments (nested), strings
 (escaped, raw, byte, C), and the difference between a character literal and a lifetime.
 """
 
@@ -11,17 +11,17 @@ _CHAR = re.compile(r"b?'(?:\\(?:x[0-9a-fA-F]{2}|u\{[^}]*\}|.)|[^\\'\n])'")
 
 
 def code_only(text):
-    """`text` with every comment, string and character literal replaced by spaces (line ends kept)."""
+    """Returns `text` with every comment, string and character literal replaced by spaces (line ends kept)."""
     return _blanked(text, ("",))
 
 
 def without_comments(text):
-    """`text` with every comment replaced by spaces (line ends kept)."""
+    """Returns `text` with every comment replaced by spaces (line ends kept)."""
     return _blanked(text, ("//", "/*"))
 
 
 def _blanked(text, starts):
-    """`text` with those comments and literals replaced by spaces that start so."""
+    """Returns `text` with the comments and literals that begin with one of `starts` replaced by spaces."""
     out = []
     at = 0
     while at < len(text):
@@ -41,7 +41,7 @@ def _spaces(text):
 
 
 def _literal_end(text, at):
-    """Where the comment or literal that starts at `at` ends, or None if none starts there."""
+    """Returns the end of the comment or literal that starts at `at`, or None if none starts there."""
     if text.startswith("//", at):
         end = text.find("\n", at)
         return len(text) if end < 0 else end
@@ -88,7 +88,7 @@ _TEST_MODULE = re.compile(r"#\[cfg\((?:all\()?test\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*
 
 
 def without_tests(code, of=None):
-    """`code` (from `code_only`) with inline test modules blanked, line numbers kept; or `of`, the text that `code` was made of."""
+    """Returns `code` (from `code_only`) with inline test modules blanked, line numbers kept; or `of`, the text from which `code` was made, blanked in the same way."""
     out, at = [], 0
     of = code if of is None else of
     while found := _TEST_MODULE.search(code, at):
@@ -105,5 +105,5 @@ _TEST_FILE = re.compile(r"#\[cfg\((?:all\()?test\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*
 
 
 def test_files(code):
-    """The names of the modules of `code` (from `code_only`) that are compiled for tests alone and stand in files of their own."""
+    """Returns the names of the modules in `code` (from `code_only`) that are compiled only for tests and have their own files."""
     return _TEST_FILE.findall(code)

@@ -1,7 +1,7 @@
-"""Does the command that users install give the same bits as the one that the tests run?
+"""Checks that the command that users install gives the same bits as the one that the tests run.
 
-The two are compiled differently (the release profile inlines across crates and has no checks), and kernels with vector instructions
-depend on what is inlined where. Runs both on the project's own data, in both precisions and on both sides of every switch of
+The two commands are compiled differently (the release profile inlines across crates and has no checks), and inlining affects kernels
+with vector instructions. Runs both on the project's own data, in both precisions and on both sides of every switch of
 kernels by dimension, and compares the tables of results byte by byte.
 
 Usage: same_bits.py BINARY BINARY. One line a case; exit code 1 if any differs. No network.
@@ -51,7 +51,7 @@ CASES = {
 
 
 def results(binary, arguments, folder):
-    """The bytes of the result files of one run."""
+    """Returns the bytes of the result files of one run."""
     command = [str(binary), *arguments, "--quiet", "--out", str(folder)]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode != 0:
@@ -60,7 +60,7 @@ def results(binary, arguments, folder):
 
 
 def differing(first, second):
-    """The names of the files whose bytes differ."""
+    """Returns the names of the files whose bytes differ."""
     return [name for name in first if first[name] != second[name]]
 
 

@@ -1,14 +1,14 @@
 """Shows whether a build of the command writes the same bytes as an earlier build.
 
-Runs the table same_output.json: every method of `lehr`, each run in a folder of its own, on the project's data. Compares exit codes,
-what is printed, and every file. Leaves out times and versions, as same_output_steady.py says. Compare a record only on the machine
+Runs the table same_output.json: every method of `lehr`, each run in its own folder, on the project's data. Compares exit codes,
+printed output, and every file. Leaves out times and versions, as same_output_steady.py says. Compare a record only on the machine
 that made it, since the bits depend on the processor.
 
 Usage:
-  same_output.py record BINARY FILE        runs all, and writes what came out to FILE
-  same_output.py compare BINARY FILE       runs all, and tells every difference from FILE
-  same_output.py against BINARY BINARY     runs all with an earlier binary and a later one, and shows where their outputs part
-  --only TEXT                              runs only what has TEXT in its name
+  same_output.py record BINARY FILE        makes all runs, and writes their results to FILE
+  same_output.py compare BINARY FILE       makes all runs, and prints every difference from FILE
+  same_output.py against BINARY BINARY     makes all runs with an earlier and a later binary, and shows where their outputs differ
+  --only TEXT                              makes only the runs with TEXT in their names
 
 Exit code 1 if anything differs, or if a command ends otherwise than the table says. No network.
 """
@@ -35,15 +35,15 @@ from same_output_steady import steady
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = Path(__file__).with_suffix(".json")
-# Folders that a run finds in its own, as links.
+# The links that a run finds in its folder.
 GIVEN = {
     "datasets": ROOT / "datasets",
     "workflows": ROOT / "crates" / "demos" / "workflows",
     "parquet": ROOT / "crates" / "data" / "tests" / "data" / "parquet",
 }
-# No command of the table takes nearly as long.
+# The time limit of a command; no command of the table takes nearly as long.
 SECONDS_MAX = 300
-# A difference is shown by so many lines, each cut at so many characters.
+# A difference is shown by at most this many lines, each cut at this many characters.
 LINES_MAX = 12
 CHARACTERS_MAX = 160
 
@@ -52,7 +52,7 @@ CHARACTERS_MAX = 160
 class Command:
     """One command of a run.
 
-    `exit` is the code that it must end with, `stdin` a file for its standard input. Ctrl-C comes as soon as the file `stop_at` is there.
+    `exit` is the code that it must end with, `stdin` a file for its standard input. It gets Ctrl-C as soon as the file `stop_at` exists.
     """
 
     line: str
@@ -63,7 +63,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Run:
-    """Commands that are run one after the other in one folder."""
+    """Commands that run one after the other in one folder."""
 
     name: str
     commands: tuple
@@ -71,7 +71,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run left: exit codes, and the steady content of what was printed and of every file, by name."""
+    """The result of a run: exit codes, and the steady content of the output and of every file, by name."""
 
     codes: tuple
     contents: dict
@@ -79,7 +79,7 @@ class Outcome:
 
 
 def read_table(text):
-    """The runs of a table. A command is its line, or an object with the fields of `Command`."""
+    """Returns the runs of a table. A command is its line, or an object with the fields of `Command`."""
     runs = []
     for entry in json.loads(text):
         commands = (Command(line=one) if isinstance(one, str) else Command(**one) for one in entry["commands"])
@@ -88,7 +88,7 @@ def read_table(text):
 
 
 def chosen(runs, part):
-    """The runs whose names contain `part`."""
+    """Returns the runs whose names contain `part`."""
     found = [run for run in runs if part in run.name]
     if not found:
         raise SystemExit(f"same output: no run's name contains {part!r}")
@@ -96,7 +96,7 @@ def chosen(runs, part):
 
 
 def stopped_at(process, path):
-    """Sends Ctrl-C to a process once a file is there; lets it end by itself if the file never comes."""
+    """Sends Ctrl-C to a process once a file exists; lets the process end by itself if the file never appears."""
     deadline = time.monotonic() + SECONDS_MAX
     while process.poll() is None and time.monotonic() < deadline:
         if path.exists():
@@ -106,8 +106,8 @@ def stopped_at(process, path):
 
 
 def carry_out(binary, command, folder):
-    """(exit code, standard output, standard error) of one command, run in `folder`."""
-    # Its messages name it as it was called, so it is always called lehr. Its environment is not the caller's.
+    """Returns (exit code, standard output, standard error) of one command, run in `folder`."""
+    # Messages contain the name by which the command was called, so it is always called lehr. Its environment is not the caller's.
     with open(folder / command.stdin if command.stdin else os.devnull, "rb") as given, subprocess.Popen(
         ["lehr", *shlex.split(command.line)],
         executable=binary,
@@ -128,7 +128,7 @@ def carry_out(binary, command, folder):
 
 
 def outcome(binary, run, folder):
-    """Runs the commands of `run` in a new folder, and takes up what they leave."""
+    """Runs the commands of `run` in a new folder, and collects their results."""
     folder.mkdir()
     given = {**GIVEN, "made": folder.parent / "made"}
     for name, target in given.items():
@@ -142,7 +142,7 @@ def outcome(binary, run, folder):
             # The folder has another name each time.
             contents[f"{name} {place}"] = steady(name, content.replace(str(folder).encode(), b"FOLDER"))
     seconds = time.monotonic() - began
-    # Links are not followed, so given folders are not looked into.
+    # Links are not followed, so the given folders are not searched.
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.relative_to(folder).parts[0] not in given:
             content = path.read_bytes().replace(str(folder).encode(), b"FOLDER")
@@ -151,7 +151,7 @@ def outcome(binary, run, folder):
 
 
 def unexpected(run, codes):
-    """Exit codes that are not those of the table, told a line each."""
+    """Returns a line for each exit code that differs from the table."""
     return [
         f"exit code {code}, and the table says {command.exit}: lehr {command.line}"
         for command, code in zip(run.commands, codes)
@@ -160,7 +160,7 @@ def unexpected(run, codes):
 
 
 def described(outcome):
-    """An outcome as it stands in a record: checksums in the place of contents, but for what was told on standard error."""
+    """Returns an outcome as a record has it: with checksums in place of contents, except for standard error."""
     contents = {}
     for name, content in outcome.contents.items():
         contents[name] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
@@ -170,7 +170,7 @@ def described(outcome):
 
 
 def differences(first, second, shown):
-    """Lines that tell how a described outcome differs from an earlier one. `shown` gives more lines for a content that both have."""
+    """Returns lines that describe how an outcome differs from an earlier one. `shown` gives more lines for a content that both have."""
     lines = []
     for place, (before, after) in enumerate(zip(first["exit"], second["exit"]), start=1):
         if before != after:
@@ -188,26 +188,26 @@ def differences(first, second, shown):
 
 
 def told_before(first, second, name):
-    """What was told on standard error before and now, as far as a record has it."""
+    """Returns the earlier and the present standard error, if the record has both."""
     texts = [side["contents"][name].get("text", "") for side in (first, second)]
     return parted(*(text.encode("utf-8") for text in texts)) if name.startswith("stderr") else []
 
 
 def parted_by_name(before, after, name):
-    """Where the contents of one name part."""
+    """Returns lines that show where the contents of one name differ."""
     return parted(before[name], after[name])
 
 
 def parted(before, after):
-    """Where two contents part: the first differing lines of texts, the first differing byte of others."""
+    """Returns lines that show where two contents differ: the first differing lines of texts, the first differing byte of other contents."""
     try:
         texts = [content.decode("utf-8").splitlines(keepends=True) for content in (before, after)]
     except UnicodeDecodeError:
         return [f"    from byte {first_difference(before, after):,} on"]
     line = first_difference(*texts)
-    # Only what follows the first difference: a comparison of long texts as a whole takes minutes.
+    # Only the text after the first difference is compared: a comparison of long texts takes minutes.
     ends = [text[max(line - 1, 0) : line + LINES_MAX] for text in texts]
-    # Long lines are shown from a little before the place where they part.
+    # A long line is shown from shortly before its first difference.
     column = first_difference(*("".join(text[line : line + 1]) for text in texts))
     start = max(column - CHARACTERS_MAX // 2, 0)
     changes = [change for change in list(difflib.unified_diff(*ends, n=1))[2:] if change[0] != "@"][:LINES_MAX]
@@ -216,13 +216,13 @@ def parted(before, after):
 
 
 def first_difference(before, after):
-    """The first place at which two sequences differ; the end of the shorter one if it begins the other."""
+    """Returns the first index at which two sequences differ; the length of the shorter one if the other begins with it."""
     pairs = enumerate(zip(before, after))
     return next((place for place, (one, other) in pairs if one != other), min(len(before), len(after)))
 
 
 def machine():
-    """The processor by name, as far as the system tells."""
+    """Returns the name of the processor, if the system reports it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -232,7 +232,7 @@ def machine():
 
 
 class Session:
-    """A folder for runs, with the inputs that are made for them."""
+    """A temporary folder for runs, with the generated inputs."""
 
     def __init__(self, scratch):
         self.scratch = Path(scratch)
@@ -240,7 +240,7 @@ class Session:
         same_output_data.write(self.scratch / "made")
 
     def outcome(self, binary, run):
-        """Runs it in a folder of its own, which is taken away again."""
+        """Runs `run` in a new folder, which is removed afterwards."""
         self.count += 1
         folder = self.scratch / str(self.count)
         try:
@@ -250,14 +250,14 @@ class Session:
 
 
 def tell(run, verdict, lines, seconds):
-    """A line a run, and below it what is wrong."""
+    """Prints a line for a run, and its faults below."""
     print(f"same output: {run.name}: {verdict} ({seconds:.1f} s)", flush=True)
     for line in lines:
         print(f"  {line}", flush=True)
 
 
 def record(session, binary, runs):
-    """What all runs of a binary leave, as a record; None if one of them ends otherwise than the table says."""
+    """Returns the results of all runs of a binary as a record; None if one of them ends otherwise than the table says."""
     told, is_sound = {}, True
     for run in runs:
         found = session.outcome(binary, run)
@@ -273,7 +273,7 @@ def record(session, binary, runs):
 
 
 def compare(session, binary, runs, before):
-    """Whether all runs of a binary leave what a record says."""
+    """Returns whether all runs of a binary give the results of a record."""
     if before["machine"] != machine():
         print(f"same output: the record was made on {before['machine']}, this is {machine()}: bits may differ for that alone")
     is_same = True
@@ -292,7 +292,7 @@ def compare(session, binary, runs, before):
 
 
 def against(session, first, second, runs):
-    """Whether all runs of two binaries leave the same."""
+    """Returns whether all runs of two binaries give the same results."""
     is_same = True
     for run in runs:
         before, after = session.outcome(first, run), session.outcome(second, run)

@@ -1,6 +1,6 @@
 """Writes the small inputs of same_output.py that are not in datasets/.
 
-Takes its values from datasets/, or counts them. Draws nothing by chance, so every call writes the same bytes.
+The values come from datasets/, or are counted. Nothing is random, so every call writes the same bytes.
 """
 
 import csv
@@ -11,9 +11,9 @@ import struct
 from pathlib import Path
 
 DATASETS = Path(__file__).resolve().parent.parent / "datasets"
-# Letters of amino acids. Three bases choose one by their number, not as in nature.
+# The letters of amino acids. The number of three bases chooses one, not as in nature.
 AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
-# A workflow with a job of every method over points, one after the other so that the order of their results is always the same.
+# A workflow with a job of every method over points, one after the other, so that the order of their results is always the same.
 METHODS = """\
 name = "methods"
 output = "${read.rows} rows, ${map.figures.order} along the line"
@@ -80,24 +80,24 @@ with = { nam = "flowers" }
 
 
 def text(path):
-    """A file of datasets/ as text, unpacked if it is packed."""
+    """Returns a file of datasets/ as text, unpacked if it is packed."""
     content = (DATASETS / path).read_bytes()
     return (gzip.decompress(content) if path.endswith(".gz") else content).decode("utf-8")
 
 
 def rows(path, delimiter=","):
-    """The header of a table of datasets/, and its rows as texts."""
+    """Returns the header of a table of datasets/, and its rows as texts."""
     header, *table = csv.reader(io.StringIO(text(path)), delimiter=delimiter)
     return header, table
 
 
 def table(header, body, delimiter=","):
-    """A table as text."""
+    """Returns a table as text."""
     return "".join(delimiter.join(row) + "\n" for row in ([header] if header else []) + body)
 
 
 def npy(descr, values, shape, is_fortran=False):
-    """An array in NPY version 1.0. `descr` is its element type, as NumPy writes it."""
+    """Returns an array in NPY version 1.0. `descr` is its element type, as NumPy writes it."""
     head = f"{{'descr': '{descr}', 'fortran_order': {is_fortran}, 'shape': {shape}, }}"
     # The values begin at a multiple of 64 bytes.
     head += " " * (-(len(head) + 11) % 64) + "\n"
@@ -107,29 +107,29 @@ def npy(descr, values, shape, is_fortran=False):
 
 
 def fasta(records):
-    """Pairs of a name and a sequence as FASTA."""
+    """Returns pairs of a name and a sequence as FASTA."""
     return "".join(f">{name}\n{letters}\n" for name, letters in records)
 
 
 def arrays():
-    """Iris and digits as arrays, and half a matrix of squared distances of which some are missing."""
+    """Returns iris and digits as arrays, and half a matrix of squared distances, some of them missing."""
     _, iris = rows("iris/iris.csv")
     flowers = [[float(value) for value in row[:4]] for row in iris]
     _, digits = rows("digits/digits.csv.gz")
     pixels = [[float(row[column]) for row in digits] for column in range(64)]
-    # No function of the system's mathematical library: the same bytes on every machine.
+    # No function of the system's mathematical library is used, so the bytes are the same on every machine.
     pairs = [sum((x - y) * (x - y) for x, y in zip(a, b)) for place, a in enumerate(flowers) for b in flowers[place + 1 :]]
     pairs = [math.nan if place % 97 == 5 else value for place, value in enumerate(pairs)]
     return {
         "iris.npy": npy("<f8", [value for row in flowers for value in row], (150, 4)),
-        # Column by column and big-endian, as Fortran programs leave it.
+        # This array is column by column and big-endian, as Fortran programs write it.
         "digits.npy": npy(">f4", [value for column in pixels for value in column], (len(digits), 64), True),
         "pairs.npy": npy("<f8", pairs, (len(pairs),)),
     }
 
 
 def sparse():
-    """The first 600 digits by what is not 0, in both formats of sparse rows."""
+    """Returns the first 600 digits by their values that are not 0, in both formats of sparse rows."""
     _, digits = rows("digits/digits.csv.gz")
     cells = [[(column, value) for column, value in enumerate(row[:64], start=1) if value != "0"] for row in digits[:600]]
     svm = "".join("0 " + " ".join(f"{column}:{value}" for column, value in row) + "\n" for row in cells)
@@ -143,7 +143,7 @@ def sparse():
 
 
 def bits():
-    """The first 700 compounds as fingerprints and as packed bits, 200 others, and weights of the first."""
+    """Returns the first 700 compounds as fingerprints and as packed bits, 200 others, and weights of the first."""
     lines = text("compounds/nci_aids_keys1047.fps.gz").splitlines(keepends=True)
     head = [line for line in lines if line.startswith("#")]
     body = lines[len(head) :]
@@ -160,7 +160,7 @@ def bits():
 
 
 def sequences():
-    """150 Alu repeats evenly chosen, 40 others, the same cut to one length, and proteins made of them."""
+    """Returns 150 evenly chosen Alu repeats, 40 others, the same cut to one length, and proteins made of them."""
     records = []
     for record in text("alu/alu_human.fasta.gz").split(">")[1:]:
         name, letters = record.split("\n", 1)
@@ -173,9 +173,9 @@ def sequences():
 
     return {
         "alu.fasta": fasta(chosen),
-        # Enough of them for a run that can be stopped.
+        # These are enough sequences for a run that can be stopped.
         "many_alu.fasta": fasta(records[::13]),
-        # The same sequence twice, for --collapse.
+        # Each sequence occurs twice, for --collapse.
         "alu_twice.fasta": fasta(chosen[:60] + [(f"{name}-again", letters) for name, letters in chosen[:20]]),
         "more_alu.fasta": fasta(others),
         "aligned.fasta": fasta([(name, letters[:240]) for name, letters in chosen[:100]]),
@@ -184,7 +184,7 @@ def sequences():
 
 
 def tables():
-    """Tables with gaps, with other separators, and with a row a region."""
+    """Returns tables with missing values, with other separators, and with a row for each region."""
     header, iris = rows("iris/iris.csv")
     gaps = [
         ["" if (place + 3 * column) % 11 == 0 and column < 4 else value for column, value in enumerate(row)]
@@ -202,18 +202,18 @@ def tables():
     return {
         "iris_gaps.csv": table(header, gaps),
         "patients.csv": table(patients_header, patients[:400]),
-        # Enough of them for a run that can be stopped.
+        # These are enough rows for a run that can be stopped.
         "many_patients.csv": table(patients_header, patients[:1400]),
         "patients_few.csv": table([patients_header[column] for column in columns], few),
         "census.csv": table(census_header, inhabited),
-        # No header, and another separator.
+        # This table has no header, and another separator.
         "census.txt": table(None, [row[1:] for row in inhabited], ";"),
         "regions.csv": table(["id", "people", "in_small_blocks", "digits", "lon", "lat"], regions),
     }
 
 
 def faults():
-    """Files that are to be refused, each with a report."""
+    """Returns files that the command must refuse, each with a report."""
     header, iris = rows("iris/iris.csv")
     lines = table(header, iris).splitlines(keepends=True)
     return {
@@ -236,12 +236,12 @@ def faults():
 
 
 def workflows():
-    """A workflow, beside the table that it reads."""
+    """Returns a workflow, and the table that it reads."""
     return {"methods.toml": METHODS, "iris.csv": text("iris/iris.csv")}
 
 
 def write(folder):
-    """Writes all of them to a new folder."""
+    """Writes all inputs to a new folder."""
     folder.mkdir()
     for group in (arrays, sparse, bits, sequences, tables, faults, workflows):
         for name, content in group().items():

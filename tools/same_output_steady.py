@@ -1,23 +1,23 @@
-"""Cuts out of an output what differs between two runs of one program: times, versions, and what else depends on the moment.
+"""Removes from an output the parts that differ between two runs of one program: times, versions, and other parts that depend on the moment.
 
-Keeps the names beside the times, so a phase that comes, goes or changes its name is a difference. Keeps the spelling of numbers and
-the order of keys, since nothing is parsed and written anew. Each rule says why it is there.
+Keeps the names beside the times, so a new, missing or renamed phase is a difference. Keeps the spelling of numbers and
+the order of keys, since nothing is parsed and written again. Each rule has its reason.
 """
 
 import json
 import re
 
 DECODER = json.JSONDecoder()
-# As the command tells times: "0.062 s", "2 min 05 s", "1 h 20 min".
+# A time as the command prints it: "0.062 s", "2 min 05 s", "1 h 20 min".
 DURATION = r"(?:\d+ h \d\d min|\d+ min \d\d s|\d[\d.]* s)"
 # A number that is a value of JSON.
 NUMBER = re.compile(r"(?<![^:\[,\s])-?\d[\w.+-]*(?=[,\s\]}]|$)")
 
-# Kinds of JSON documents: what only this kind has, and the keys whose values depend on the moment.
+# The kinds of JSON documents: a text that only this kind has, and the keys whose values depend on the moment.
 DOCUMENTS = (
-    # summary.json, and what --json prints. The time of each phase, and the version of the program.
+    # summary.json, and the output of --json: the time of each phase, and the version of the program.
     (re.compile(r'"program": ?"lehr"'), ("seconds", "version")),
-    # model.json. The version of the program.
+    # model.json: the version of the program.
     (re.compile(r'"kind": ?"lehr model"'), ("version",)),
     # A run of a workflow, as `lehr run --json` prints it, and the documents in its folder. Times by the clock, a key and a token drawn
     # for each run, and the last report of progress that a job happened to give.
@@ -26,13 +26,13 @@ DOCUMENTS = (
         ("elapsed_ms", "started_ms", "ended_ms", "queued_unix_ms", "started_unix_ms", "ended_unix_ms", "key", "token", "progress"),
     ),
 )
-# A run that went on from a checkpoint tells the phases after it, so which they are depends on where it was stopped.
+# A run that resumed a checkpoint reports only the phases after it, so its phases depend on where it was stopped.
 RESUMED = re.compile(r'"resumed": ?true')
 RESUMED_PAGE = re.compile(r"<dt>Resumed</dt>")
 PHASES_OF_PAGE = (re.compile(r'<div class="phasebar".*?</ul>|<table class="timers">.*?</table>', re.DOTALL), "")
-# The first line of a service's document has a checksum over the second, times included.
+# The first line of a service's document has a checksum over the second, which includes times.
 STATE_CHECKSUM = (re.compile(r'(?<=^\{"lehr_state")([^\n]*"checksum":)"\w+"'), r"\1")
-# Ranks run side by side, so the order of events differs, and so does how often a rank waits. The names of events are compared.
+# Ranks run side by side, so the order of events and the number of waits of a rank differ. The names of events are compared.
 TRACE = re.compile(r'\{"displayTimeUnit"')
 TRACE_TIMES = re.compile(r'"(?:ts|dur)":[\d.]+')
 
@@ -45,14 +45,14 @@ PAGE = (
     # The bar of phases, and their times below it.
     (re.compile(r'(<span style="--mix:\d+%;flex:)[\d.]+'), r"\1"),
     (re.compile(rf"(<li><i style=\"--mix:\d+%\"></i>[^<]* <b>){DURATION}"), r"\1"),
-    # The table of ranks: the times of each timer, and which rank was slowest.
+    # The table of ranks: the times of each timer, and the slowest rank.
     (re.compile(rf"(<td>{DURATION}</td>){{3}}<td>rank \d+</td>"), ""),
     # The table of stages: the time of each, and its share.
     (re.compile(rf"<td>{DURATION}</td><td>[\d.]+ %</td>(?=</tr>)"), ""),
 )
 
 TEXT = (
-    # How long it took, at the end of a run.
+    # The duration at the end of a run.
     (re.compile(rf"(?<= after ){DURATION}(?=[,\n])"), ""),
     # The time of each stage of a demonstration.
     (re.compile(rf"^(?:[a-z ]+ {DURATION}(?:, |$))+$", re.MULTILINE), lambda found: re.sub(DURATION, "", found.group())),
@@ -60,7 +60,7 @@ TEXT = (
     (re.compile(r"(?<= at http://127\.0\.0\.1:)\d+(?=[,\n])"), ""),
     # The answer to --version.
     (re.compile(r"^lehr \d+\.\d+\.\S+$", re.MULTILINE), "lehr"),
-    # Progress is told by the clock: how far a run is, how far a sample or a stream, what a workflow does.
+    # Progress depends on the clock: how far a run, a sample or a stream is, and what a workflow does.
     (re.compile(r"^ {0,2}\d{1,3} %, .*\n", re.MULTILINE), ""),
     (re.compile(r"^(?:sample: |streaming, ).*\n", re.MULTILINE), ""),
     (re.compile(r"^\S+: (?:begun|job \S+|done after .*|\d+ %, .*)\n", re.MULTILINE), ""),
@@ -68,7 +68,7 @@ TEXT = (
 
 
 def steady(name, content):
-    """The steady part of a file, or of what was printed. `name` is that of the file; of what was printed it has no ending."""
+    """Returns the steady part of a file, or of printed output. `name` is the file's name; the name of printed output has no ending."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
@@ -78,12 +78,12 @@ def steady(name, content):
         return substituted(text, rules).encode("utf-8")
     if text.startswith("{"):
         return steady_document(text).encode("utf-8")
-    # Tables have no times: they are compared as they are.
+    # Tables have no times, so they are compared unchanged.
     return content if "." in name else substituted(text, TEXT).encode("utf-8")
 
 
 def steady_document(text):
-    """A JSON document without its volatile values."""
+    """Returns a JSON document without its volatile values."""
     if TRACE.match(text):
         events = {TRACE_TIMES.sub("", line).rstrip(",") for line in text.splitlines()}
         return "".join(f"{event}\n" for event in sorted(events))
@@ -94,16 +94,16 @@ def steady_document(text):
 
 
 def substituted(text, rules):
-    """A text after each of the rules, a pattern and its replacement."""
+    """Returns a text after each rule, a pattern and its replacement, was applied."""
     for pattern, replacement in rules:
         text = pattern.sub(replacement, text)
     return text
 
 
 def blanked(text, keys, is_resumed):
-    """JSON without the values of these keys, at any depth. Of `seconds` only the numbers go, unless the run was resumed."""
+    """Returns JSON without the values of these keys, at any depth. Of `seconds`, only the numbers are removed, unless the run was resumed."""
     pieces, place = [], 0
-    # A quote within a text of JSON has a backslash before it.
+    # A quote within a text of JSON follows a backslash.
     for found in re.finditer(r'(?<!\\)"(\w+)"\s*:\s*', text):
         if found.group(1) not in keys or found.start() < place:
             continue

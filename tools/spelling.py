@@ -21,28 +21,28 @@ ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = ROOT / "target/spelling"
 REQUIREMENTS = ROOT / "tools/requirements.txt"
 PATTERNS = ["*.md", "*.rst", "*.rs", "*.py", "*.toml", "*.html", "*.css", "*.ts", "*.tsx", "*.c", "*.h", "*.go", "*.java", "*.yml", "Makefile"]
-#: Built from other files, or descriptions of tables whose columns others have named.
+#: Generated files, and descriptions of tables whose columns other people named.
 LEFT_OUT = re.compile(r"web/dist/|lab/tables/|docs/lab/tables\.md$")
-#: Words that the dictionary takes for misspellings of others.
+#: Names that the dictionary takes for misspellings of other words.
 NAMES = ["shepard", "sammon", "bae"]
 #: Words of other languages, abbreviations and names in code.
 IN_CODE = [
     "januar", "februar", "juni", "juli", "oktober", "dezember", "somme", "zar", "nax", "atmost", "afterall", "pixelx", "coo", "fro", "nam", "ot", "ser", "fo", "ane",
 ]
-#: What a user might type by mistake, in tests and examples; and MPI's own `Improbe`.
+#: Mistakes that a user might type, in tests and examples; and MPI's own `Improbe`.
 ON_PURPOSE = ["teh", "colums", "concurency", "clutsers", "levle", "nmae", "improbe"]
-#: Right in British prose as they are.
+#: Words that are right in British prose too.
 BRITISH_TOO = {"program", "programs", "routing", "biased", "writable", "licensed", "license"}
 
 
 def not_run(why):
-    """Says that spelling isn't checked, and why; the exit code that this means."""
+    """Reports that spelling isn't checked, and why; returns the exit code for this."""
     print(f"spelling: NOT RUN: {why}", flush=True)
     return 1 if os.environ.get("CI", "").lower() not in ("", "0", "false") else 0
 
 
 def installed(folder, requirements):
-    """Installs codespell into a folder unless it is there already; raises OSError or CalledProcessError where it can't be had."""
+    """Installs codespell into a folder unless it is already there; raises OSError or CalledProcessError if it isn't available."""
     stamp = folder / ".installed"
     wanted = requirements.read_text(encoding="utf-8")
     if not stamp.is_file() or stamp.read_text(encoding="utf-8") != wanted:
@@ -60,7 +60,7 @@ def files(root):
 
 
 def misspelled(root, names, codespell):
-    """One line for each known misspelling in the files."""
+    """Returns one line for each known misspelling in the files."""
     ignored = ",".join([*NAMES, *IN_CODE, *ON_PURPOSE])
     found = subprocess.run([codespell, "--ignore-words-list", ignored, *names], cwd=root, capture_output=True, text=True, check=False)
     if found.returncode not in (0, 65):
@@ -70,15 +70,15 @@ def misspelled(root, names, codespell):
 
 
 def americanisms(dictionary):
-    """American spellings and their British ones, from lines such as `colour->color`."""
+    """Returns American spellings with their British ones, from lines such as `colour->color`."""
     pairs = (line.strip().split("->") for line in dictionary.split("\n") if "->" in line)
     return {american.split(",")[0].strip(): british for british, american in pairs if american.split(",")[0].strip() not in BRITISH_TOO}
 
 
 def american(name, text, spellings):
-    """One line for each American spelling in the prose of a file."""
+    """Yields one line for each American spelling in the prose of a file."""
     for number, block in prose.READERS[Path(name).suffix](text):
-        # Titles of works stay as they are.
+        # Titles of works stay unchanged.
         for word in re.findall(r"[A-Za-z]+", re.sub(r'"[^"]*"', " ", prose.plain(block))):
             if word.lower() in spellings:
                 yield f"{name}, line {number}: \"{word}\": {spellings[word.lower()]}"

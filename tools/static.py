@@ -1,12 +1,12 @@
-"""The command as one file that needs nothing, for machines without this C library: musl, linked statically.
+"""Builds the command as one statically linked file with musl, for machines without this C library.
 
 Usage: static.py [x86_64|aarch64]       the processor; this machine's by default
 
-Builds it, and looks at what it leaves: no dynamic loader, no library. Then runs it in an empty root, which has nothing but the program and a table. There it
-clusters the census, and every table and model has to have the bytes that the ordinary command (target/release/lehr) writes. Tells sizes and times of both.
+Checks that the built file names no dynamic loader and no library. Then runs it in a root directory with only the program and a table. There it
+clusters the census, and every table and model must have the bytes that the ordinary command (target/release/lehr) writes. Prints sizes and times of both.
 
 It needs rustup for musl's standard library, which it downloads the first time, and musl-gcc (Debian's musl-tools) for C. For the other processor it needs a
-C compiler for that and its qemu (Debian's gcc-aarch64-linux-gnu, qemu-user), and links with Rust's own linker. Exit code 1 if anything differs.
+C compiler for that processor and qemu (Debian's gcc-aarch64-linux-gnu, qemu-user), and links with Rust's own linker. Exit code 1 if anything differs.
 """
 
 import argparse
@@ -23,10 +23,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CENSUS = ROOT / "datasets" / "census" / "blocks_nv_ut_wv_2020.csv.gz"
 RUN = ["cluster", CENSUS.name, "--columns", "lon,lat", "--weights", "pop", "--lonlat", "-k", "20", "--quiet", "--out", "out"]
-# These have the times of their run in them.
+# These files contain the time of their run.
 TIMED = {"summary.json", "report.html"}
 STARTS = 20
-#: Kinds of program headers that a static program has none of: what to link, and the loader (PT_DYNAMIC, PT_INTERP).
+#: The kinds of program headers that no static program has: a table of libraries (PT_DYNAMIC) and the loader (PT_INTERP).
 DYNAMIC = {2: "a table of libraries", 3: "a dynamic loader"}
 
 
@@ -52,7 +52,7 @@ def needs(program):
 
 
 def environment(processor):
-    """What cargo and C compilers need to know."""
+    """Returns the variables for cargo and the C compilers."""
     target = f"{processor}-unknown-linux-musl"
     own = processor == platform.machine()
     compiler = "musl-gcc" if own else f"{processor}-linux-gnu-gcc"
@@ -65,12 +65,12 @@ def environment(processor):
 
 
 def in_empty_root(binary, folder, emulator):
-    """The seconds of a run in a root that has the program, a table and nothing else; the results lie in `folder`/out."""
+    """Returns the seconds of a run in a root with only the program and a table; the results are in `folder`/out."""
     shutil.copy(binary, folder / "lehr")
     shutil.copy(CENSUS, folder)
     words = ["/lehr", *RUN]
     if emulator:
-        # It is linked statically itself, or brings its libraries: only then it is a root without any.
+        # The emulator is linked statically, or brings its libraries; otherwise the root would have no libraries for it.
         shutil.copy(emulator, folder / "qemu")
         words = ["/qemu", *words]
     began = time.monotonic()
@@ -79,7 +79,7 @@ def in_empty_root(binary, folder, emulator):
 
 
 def start(words):
-    """The least seconds of a start."""
+    """Returns the shortest time of a start, in seconds."""
     seconds = []
     for _ in range(STARTS):
         began = time.monotonic()
@@ -89,7 +89,7 @@ def start(words):
 
 
 def differences(first, second):
-    """The names of result files that two folders do not both have with the same bytes."""
+    """Returns the names of result files whose bytes differ between two folders, or that only one has."""
     names = {path.name for folder in (first, second) for path in folder.iterdir()} - TIMED
     return sorted(name for name in names if not all((folder / name).is_file() for folder in (first, second))
                   or (first / name).read_bytes() != (second / name).read_bytes())
@@ -110,7 +110,7 @@ def main(words):
 
 
 def compare(ordinary, static, emulator=""):
-    """Looks at both programs and runs them; the exit code."""
+    """Examines both programs and runs them; returns the exit code."""
     asked = needs(static.read_bytes())
     if asked:
         print(f"static: {static} needs {' and '.join(asked)}")

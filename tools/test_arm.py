@@ -48,7 +48,7 @@ class Comparison(unittest.TestCase):
         return path
 
     def against(self, first, second):
-        """(whether all is well, what was told)"""
+        """Returns (whether all succeeded, the printed lines)."""
         report, told = arm.Report(), io.StringIO()
         with contextlib.redirect_stdout(told):
             runs = [Run("a run", (Command("cluster"),))]

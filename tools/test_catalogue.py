@@ -1,4 +1,4 @@
-"""The rules of catalogue.py, each once kept and once broken."""
+"""Tests each rule of catalogue.py, once kept and once broken."""
 
 import unittest
 

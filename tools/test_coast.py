@@ -52,7 +52,7 @@ class Coast(unittest.TestCase):
         found = coast.chosen(features)
         self.assertEqual({city["rank"] for city in found[: coast.GROUP]}, {0})
         self.assertEqual([city["longitude"] for city in found[: coast.GROUP]], [-90.0] * (coast.GROUP // 2) + [90.0] * (coast.GROUP // 2))
-        # Cells along the curve are neighbours.
+        # Successive cells along the curve are neighbours.
         cells = sorted(((x, y) for x in range(8) for y in range(8)), key=lambda cell: coast.along({"longitude": cell[0] * 45 - 179, "latitude": cell[1] * 22.5 - 89}, 3))
         self.assertTrue(all(abs(a - c) + abs(b - d) == 1 for (a, b), (c, d) in zip(cells, cells[1:])))
 

@@ -1,4 +1,4 @@
-"""Each rule of edges.py, once kept and once broken."""
+"""Tests each rule of edges.py, once kept and once broken."""
 
 import tempfile
 import unittest

@@ -1,4 +1,4 @@
-"""The command and the Python package turn on the same features of the libraries that both use (crates/features)."""
+"""Tests that the command and the Python package turn on the same features of the libraries that both use (crates/features)."""
 
 import subprocess
 import unittest
@@ -8,11 +8,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def features(package):
-    """By library and version: the features that it has in a build of `package`."""
+    """Returns the features of each library and version in a build of `package`."""
     command = ["cargo", "tree", "--offline", "-p", package, "-e", "normal,build", "--prefix", "none", "--no-dedupe", "-f", "{p}|{f}"]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if told.returncode != 0:
-        # Before the first build nothing is there to be looked at without the network.
+        # Before the first build, the crates must be downloaded, so the second try may use the network.
         told = subprocess.run([word for word in command if word != "--offline"], cwd=ROOT, capture_output=True, text=True, check=True)
     found = {}
     for line in told.stdout.splitlines():

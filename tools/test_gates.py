@@ -44,7 +44,7 @@ class Gates(unittest.TestCase):
 
     def test_one_that_hangs_is_ended_with_what_it_started(self):
         started = time.monotonic()
-        # The child would hold the pipe open for a minute.
+        # The child would keep the pipe open for a minute.
         (code, *_), shown = run("echo begun; sleep 60 & wait", 0.5)
         self.assertNotEqual(code, 0)
         self.assertLess(time.monotonic() - started, 30)
@@ -53,7 +53,7 @@ class Gates(unittest.TestCase):
     @unittest.skipUnless(Path("/proc/self/stat").exists(), "nobody tells what processes there are")
     def test_one_that_compiles_has_four_times_as_long(self):
         with tempfile.TemporaryDirectory() as folder:
-            # A process has the name of the file that it was started from.
+            # The name of a process is that of its program file.
             compiler = Path(folder, "rustc")
             compiler.symlink_to(shutil.which("sleep"))
             (code, *_), _ = run(f"{compiler} 2", 1)

@@ -1,4 +1,4 @@
-"""What decides in hostile.py whether a promise was kept."""
+"""Tests the checks by which hostile.py decides whether a promise was kept."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The MPI runner of the lab, with small programs in the place of MPI's launchers: what is asked, what is absent, and who is left out."""
+"""Tests the MPI runner of the lab with small programs in place of MPI's launchers: its requests, absent engines, and engines that are left out."""
 
 import contextlib
 import importlib.util
@@ -25,7 +25,7 @@ install = load("install")
 
 
 def engine(script, least=1):
-    """An engine whose program is a line of shell; `$1` is its number of ranks."""
+    """Returns an engine whose program is a line of shell; `$1` is its number of ranks."""
     return engine_of("Shell MPI", lambda ranks: (["sh", "-c", script, "sh", ranks], {}), least)
 
 
@@ -48,7 +48,7 @@ class Runner(unittest.TestCase):
         return self.engines
 
     def ask(self, request):
-        """The answer, and the lines on standard error."""
+        """Returns the answer, and the lines on standard error."""
         said = io.StringIO()
         with contextlib.redirect_stderr(said):
             answer = runner.answer(self.engines, request.split())
@@ -107,7 +107,7 @@ class Runner(unittest.TestCase):
         (shell,) = self.with_engine("trap '' TERM; sleep 600 & read -r line; echo '{\"ranks\": 2}'; wait")
         self.ask("0 unit")
         (program,) = shell.programs.values()
-        # Its ranks have its output open too: a reader sees the end when the last of them is gone.
+        # The ranks have the output open too, so a reader sees its end only when the last rank has ended.
         with os.fdopen(os.dup(program.process.stdout.fileno()), "rb") as output, mock.patch.object(runner, "GRACE", 0.01):
             runner.end([program], 0)
             self.assertEqual(output.read(), b"")

@@ -1,4 +1,4 @@
-"""The rules of papers.py, each once kept and once broken."""
+"""Tests each rule of papers.py, once kept and once broken."""
 
 import tempfile
 import unittest

@@ -68,7 +68,7 @@ class Steady(unittest.TestCase):
         one = '{"a": 1, "program": "lehr", "seconds": {"total": 1.5}}'
         self.assertTrue(self.same("stdout 1", one, one.replace("1.5", "2")))
         self.assertFalse(self.same("stdout 1", one, one.replace('"a": 1', '"a": 2')))
-        # Of another program's document nothing is known.
+        # Another program's document has no known volatile keys.
         other = one.replace("lehr", "other")
         self.assertFalse(self.same("summary.json", other, other.replace("1.5", "2")))
 
@@ -119,7 +119,7 @@ class Steady(unittest.TestCase):
 
 
 class SameOutput(unittest.TestCase):
-    """Scripts stand for the command: they write what is asked of them, whatever their arguments."""
+    """Tests same_output.py with scripts in place of the command, which write the expected files for any arguments."""
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -137,14 +137,14 @@ class SameOutput(unittest.TestCase):
         return binary
 
     def told(self, function, *words):
-        """What a function answers, and what it prints."""
+        """Returns the result of a function, and its printed lines."""
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             answer = function(self.session, *words, self.runs)
         return answer, printed.getvalue()
 
     def compared(self, first, second):
-        """What both ways of comparing say of two binaries: whether they are the same, and what they print."""
+        """Returns what both ways of comparison report about two binaries: whether they are the same, and the printed lines."""
         record, _ = self.told(same_output.record, first)
         record = json.loads(json.dumps(record))
         is_same, printed = self.told(partial(same_output.compare, before=record), second)
@@ -236,7 +236,7 @@ class Table(unittest.TestCase):
             for command in (command for run in self.runs for command in run.commands):
                 for word in [*shlex.split(command.line), command.stdin]:
                     folder, _, name = word.partition("/")
-                    # One command is to find no file.
+                    # One command must find no file.
                     if folder in given and name != "nothing.csv":
                         self.assertTrue((given[folder] / name).is_file(), word)
 

@@ -7,7 +7,7 @@ import static
 
 
 def program(*headers):
-    """A 64-bit ELF file with program headers: (kind, entries of its table)."""
+    """Returns a 64-bit ELF file with program headers: (kind, entries of its table)."""
     body, table = b"", b""
     start = 64 + 56 * len(headers)
     for kind, entries in headers:
@@ -23,7 +23,7 @@ class Needs(unittest.TestCase):
         self.assertEqual(static.needs(program((1, []))), [])
         self.assertEqual(static.needs(program((1, []), (3, []))), ["a dynamic loader"])
         self.assertEqual(static.needs(program((2, [(1, 20), (0, 0)]))), ["a table of libraries"])
-        # Adjusted where it is loaded, but without a library.
+        # The program is adjusted where it is loaded, but needs no library.
         self.assertEqual(static.needs(program((2, [(7, 64), (0, 0)]))), [])
 
     def test_another_file_is_no_program(self):

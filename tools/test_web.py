@@ -42,7 +42,7 @@ class Web(unittest.TestCase):
         self.assertIn("the shell", web.over_budget({**shell, "app.js": web.SHELL_MAX})[0])
         self.assertIn("a report", web.over_budget({**shell, "report.js": web.REPORT_MAX})[0])
         self.assertIn("all code", web.over_budget({**shell, "explore.js": web.ALL_MAX})[0])
-        # Data have a budget of their own, and are no code.
+        # Data have their own budget, and do not count as code.
         rest = web.ALL_MAX - sum(shell.values()) + web.DATA_MAX
         self.assertEqual(web.over_budget({**shell, "explore.js": rest}), [])
         self.assertIn("data (coast.json)", web.over_budget({**shell, "coast.json": web.DATA_MAX + 1})[0])

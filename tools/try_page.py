@@ -24,9 +24,9 @@ TARGET = "wasm32-unknown-unknown"
 FEATURES = ["+simd128,+relaxed-simd", "+simd128"]
 SAMPLES = {"penguins": "datasets/penguins/penguins.csv", "wine": "datasets/wine/wine.csv"}
 CENSUS = "datasets/census/blocks_nv_ut_wv_2020.csv.gz"
-#: The page may have so many bytes, both engines included, as a server sends it, compressed by gzip. The aim is 900,000.
+#: The maximum size of the page in bytes, with both engines, as a server sends it, compressed by gzip. The aim is 900,000.
 PAGE_MAX = 960_000
-#: What packs the engines best; web/src/try/lzma.ts unpacks them.
+#: The filter that packs the engines best; web/src/try/lzma.ts unpacks them.
 FILTERS = [{"id": lzma.FILTER_LZMA1, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 24, "lc": 4, "lp": 0, "pb": 0}]
 
 
@@ -35,8 +35,8 @@ def run(*words, **options):
 
 
 def engine(features):
-    """The engine for a set of instructions."""
-    # Each has a folder of its own: cargo would compile everything again for the other.
+    """Builds the engine for a set of instructions."""
+    # Each engine has its own folder. Otherwise cargo would compile everything again for the other one.
     folder = ROOT / "target" / ("wasm" + re.sub(r"\W", "", features))
     flags = f"-Ctarget-feature={features}"
     run("cargo", "build", "--quiet", "--profile", "web", "--target", TARGET, "-p", "lehr-web-engine", cwd=ROOT,
@@ -49,7 +49,7 @@ def hash_of(script):
 
 
 def policy(script):
-    """What the page may do: run its own script, the engine and the script of reports; load what is beside it."""
+    """Returns the content security policy: the page may run its own script, the engine and the script of reports, and load files beside it."""
     report = (ROOT / "web" / "dist" / "report.sha256").read_text().strip()
     return "; ".join([
         "default-src 'none'", f"script-src '{hash_of(script)}' 'sha256-{report}' 'wasm-unsafe-eval'", "worker-src blob: data:", "style-src 'unsafe-inline'",
@@ -58,15 +58,15 @@ def policy(script):
 
 
 def tag(name, content, attributes=""):
-    """Packed bytes as an element of the page."""
+    """Returns packed bytes as an element of the page."""
     return f'<script type="text/plain" id="{name}"{attributes}>{base64.b64encode(content).decode()}</script>\n'
 
 
 def page(parts, engines, samples):
-    """The whole page as text."""
+    """Returns the whole page as text."""
     script, style = (parts / "try.js").read_text(), (parts / "try.css").read_text()
     assert "</script" not in script.lower(), "the script would end itself"
-    # In one stream: the second engine is mostly a copy of the first.
+    # Both engines are in one stream, since the second is mostly a copy of the first.
     packed = lzma.compress(b"".join(engines), format=lzma.FORMAT_ALONE, filters=FILTERS)
     data = tag("engines", packed, f' data-lengths="{" ".join(str(len(engine)) for engine in engines)}"')
     data += "".join(tag(name, gzip.compress((ROOT / path).read_bytes(), 9, mtime=0)) for name, path in samples.items())

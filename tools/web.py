@@ -1,12 +1,12 @@
-"""The gate of the viewer: types, unit tests, the committed files are what its sources make, sizes, and tests in Chromium.
+"""Checks the viewer: types, unit tests, sizes, that the committed files are built from their sources, and tests in Chromium.
 
 Usage: web.py check LEHR   all of it; the tests in Chromium run on nodes of the command LEHR
-       web.py build        builds web/dist anew
-       web.py pictures LEHR   draws the pictures of the guide and the README anew
+       web.py build        builds web/dist again
+       web.py pictures LEHR   draws the pictures of the guide and the README again
        web.py times LEHR RECORD   measures a page with a million points, and writes a record: times, memory, the node's processor time; some ten minutes
 
-Without Node.js, its packages or Chromium, a part cannot run. Then the gate says NOT RUN, and why, and passes; where LEHR_WEB_REQUIRED is set it fails,
-since somebody relies on it there. A viewer that nobody checks is no reason to keep a developer without Node.js from the other gates.
+Without Node.js, its packages or Chromium, a part cannot run. Then the gate prints NOT RUN with the reason, and passes, so that a
+developer without Node.js can run the other gates. If LEHR_WEB_REQUIRED is set, it fails instead.
 """
 
 import gzip
@@ -23,20 +23,20 @@ WEB = ROOT / "web"
 NODE_LEAST = 20
 CHROMIUM = ["chromium", "chromium-browser", "google-chrome"]
 
-# Compressed sizes, in bytes: what the first view loads, and all files of code together.
+# Compressed sizes in bytes: of the files that the first view loads, and of all code files together.
 SHELL = ["index.html", "app.js", "style.css"]
 SHELL_MAX = 40_000
 ALL_MAX = 150_000
-# Data are no code: what maps have below their points, in a file of its own that is loaded with the first map.
+# Data do not count as code: the lines and cities of maps are in a separate file, which is loaded with the first map.
 DATA = ["coast.json"]
 DATA_MAX = 20_000
-# What every report carries.
+# The files that every report contains.
 REPORT = ["report.js", "report.css"]
 REPORT_MAX = 60_000
 
 
 def node_trouble():
-    """Why the viewer cannot be built here, or None."""
+    """Returns why the viewer cannot be built here, or None."""
     for name in ["node", "npm"]:
         if shutil.which(name) is None:
             return f"{name} is not installed (Node.js {NODE_LEAST} or newer)"
@@ -48,7 +48,7 @@ def node_trouble():
 
 
 def chromium_trouble():
-    """Why no page can be opened here, or None."""
+    """Returns why no page can be opened here, or None."""
     named = os.environ.get("LEHR_CHROMIUM")
     if named:
         return None if shutil.which(named) else f"LEHR_CHROMIUM names {named}, which is no program"
@@ -58,14 +58,14 @@ def chromium_trouble():
 
 
 def not_run(part, why):
-    """Says that a part cannot run; the exit code that this means."""
+    """Reports that a part cannot run; returns the exit code for this."""
     is_relied_on = os.environ.get("LEHR_WEB_REQUIRED", "").lower() not in ("", "0", "false")
     print(f"web: NOT RUN: {part}: {why}", flush=True)
     return 1 if is_relied_on else 0
 
 
 def sizes(folder):
-    """The compressed size of each file."""
+    """Returns the compressed size of each file."""
     return {
         path.name: len(gzip.compress(path.read_bytes(), 9, mtime=0))
         for path in sorted(folder.iterdir())
@@ -73,7 +73,7 @@ def sizes(folder):
 
 
 def over_budget(found):
-    """One sentence for each budget that is exceeded, and one for each file of the shell that is missing."""
+    """Returns one sentence for each exceeded budget, and one for each missing file of the shell."""
     faults = [f"{name} is missing from web/dist" for name in SHELL + REPORT + DATA if name not in found]
     shell, report, data, every = (sum(found.get(name, 0) for name in names) for names in (SHELL, REPORT, DATA, found))
     whole = every - data
@@ -89,7 +89,7 @@ def over_budget(found):
 
 
 def differences(built, committed):
-    """The names of files that differ, or that only one of two folders has."""
+    """Returns the names of files that differ, or that only one of two folders has."""
     names = {path.name for folder in (built, committed) if folder.is_dir() for path in folder.iterdir()}
 
     def content(folder, name):
@@ -104,7 +104,7 @@ def run(*command, **environment):
 
 
 def install():
-    """Installs what the lock file names, unless it is there."""
+    """Installs the packages of the lock file, unless they are installed."""
     stamp = WEB / "node_modules" / ".installed"
     lock = (WEB / "package-lock.json").read_bytes()
     if stamp.is_file() and stamp.read_bytes() == lock:

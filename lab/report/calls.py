@@ -1,6 +1,6 @@
 """Writes docs/lab/calls.md from a record of `lab/runners/calls/side_by_side.py --record RECORD.json`.
 
-What the machine was stands beside the record in RECORD.machine.json; why a call is slower than scikit-learn's, in lab/definitions/calls/reasons.json.
+RECORD.machine.json beside the record describes the machine. lab/definitions/calls/reasons.json has the reasons why calls are slower than scikit-learn's.
 
 Usage: calls.py RECORD.json > docs/lab/calls.md. Standard library only.
 """
@@ -14,7 +14,7 @@ OURS, THEIRS = "lehr", "scikit-learn"
 
 
 def times(run):
-    """Least, middle and most, in milliseconds, and the processor's."""
+    """Returns minimum, median and maximum in milliseconds, and the processor's time."""
     if run is None:
         return [ABSENT, ABSENT]
     seconds = [1000 * value for value in run["seconds"]]
@@ -23,7 +23,7 @@ def times(run):
 
 
 def ratio(runs):
-    """Ours over theirs, of the middles; none without a peer."""
+    """Returns the ratio of our median to the peer's; None without a peer."""
     if OURS not in runs or THEIRS not in runs:
         return None
     return statistics.median(runs[OURS]["seconds"]) / statistics.median(runs[THEIRS]["seconds"])
@@ -34,7 +34,7 @@ def name_of(entry, call):
 
 
 def lost(entries):
-    """The calls in which ours is slower, the worst first."""
+    """Returns the calls in which Lehr is slower, the worst first."""
     cells = [(ratio(runs), name_of(entry, call)) for entry in entries for call, runs in entry.get("calls", {}).items() if ratio(runs) is not None]
     return sorted((cell for cell in cells if cell[0] > LEVEL[1]), reverse=True), len(cells)
 

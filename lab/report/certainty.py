@@ -1,4 +1,4 @@
-"""Writes docs/lab/certainty.md from a record of `make bench-certainty`: how many rows are right, of those that are so sure.
+"""Writes docs/lab/certainty.md from a record of `make bench-certainty`: how many rows of each probability have the right label.
 
 Usage: certainty.py RECORD.json > docs/lab/certainty.md. Standard library only.
 """
@@ -16,12 +16,12 @@ KINDS = {
     "classes": "Classes that people named",
 }
 SIDES = {"ours": "Lehr", "mixture": "mixture of Gaussians"}
-# Rows that so small a part of all sets has say nothing.
+# A bin with a smaller share of the rows of all sets is left out, because it shows nothing.
 LEAST = 0.001
 
 
 def joined(sets, side, place):
-    """The share of the rows in a bin, their mean probability and how many are right; every set counts the same."""
+    """Returns the share of the rows in a bin, their mean probability and how many are right; every set counts the same."""
     found = [entry["found"][side][place] for entry in sets]
     all_rows = sum(share for share, _, _ in found)
     if all_rows == 0:
@@ -30,7 +30,7 @@ def joined(sets, side, place):
 
 
 def error(sets, side, bins):
-    """The mean distance between predicted and observed shares, over rows."""
+    """Returns the mean difference between predicted and observed shares, over rows."""
     parts = [joined(sets, side, place) for place in range(bins)]
     return sum(share * abs(predicted - right) for share, predicted, right in parts)
 

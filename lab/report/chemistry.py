@@ -1,6 +1,6 @@
 """Writes docs/lab/chemistry.md from a record of `lehr lab chemistry --record RECORD.json` (or of its `--json`).
 
-What the machine was doing stands beside the record in RECORD.machine.json, with a note for the page written by hand.
+RECORD.machine.json beside the record has the activity of the machine, and a handwritten note for the page.
 
 Usage: chemistry.py RECORD.json > docs/lab/chemistry.md. Standard library only.
 """
@@ -14,12 +14,12 @@ BITS, NUMBERS = "lehr bits", "lehr numbers"
 
 
 def by_size(figures):
-    """In the order of rows and clusters, whenever each was taken."""
+    """Sorts figures by rows and clusters, in whatever order they were measured."""
     return sorted(figures, key=lambda figure: [int(number) for number in re.findall(r"\d+", figure["case"])][:2])
 
 
 def found(figures, experiment, like, engine=None, workers=None):
-    """The figure of another experiment in the same case, of a side and a number of workers where they are given."""
+    """Returns the figure of another experiment in the same case, of the given side and number of workers."""
     for figure in of(figures, experiment):
         if figure["case"] == like["case"] and engine in (None, figure["engine"]) and workers in (None, figure.get("workers")):
             return figure
@@ -31,14 +31,14 @@ def middle(figure):
 
 
 def whole(figure):
-    """What has a spread where it was taken more than once."""
+    """Formats a figure, with its spread if it was measured more than once."""
     if figure is None:
         return ABSENT
     return spread(figure) if figure["runs"] > 1 else f"**{digits(figure['median'])}**"
 
 
 def squares(figure):
-    """With its tenths: bits and numbers may differ in the last of six digits."""
+    """Formats a sum of squares with one decimal, since bits and numbers may differ only in the last of six digits."""
     return ABSENT if figure is None else f"{figure['median']:.1f}"
 
 

@@ -1,12 +1,12 @@
-"""Cells of a record of `lehr lab`: ours beside the holder, the best peer and the floor, who is ahead, and the reason where we are not.
+"""Compares cells of a record of `lehr lab`: Lehr beside the holder, the best peer and the floor, who is faster, and the reason if Lehr is slower.
 
-A cell is a case on one core or on all of them. Ratios are of medians, ours over theirs: below 1 we are ahead. Standard library only.
+A cell is a case on one core or on all of them. A ratio is our median divided by theirs: below 1, Lehr is faster. Standard library only.
 """
 
 import re
 from dataclasses import dataclass
 
-# Ratios within these are level: what two takings of the same side differ by.
+# Ratios in this range count as level, because two measurements of the same side differ by as much.
 LEVEL = (0.95, 1.05)
 
 ABSENT = "·"
@@ -18,7 +18,7 @@ def digits(value):
 
 
 def spread(figure):
-    """Median, and least to most."""
+    """Formats the median, and the minimum to the maximum."""
     return f"**{digits(figure['median'])}** ({digits(figure['min'])} to {digits(figure['max'])})"
 
 
@@ -35,14 +35,14 @@ def has_one_core(figure):
 
 
 def ratio(ours, theirs):
-    """Ours over theirs; None where an overhead is not above zero, which a ratio cannot tell."""
+    """Returns our figure divided by theirs; None if an overhead is not above zero, since a ratio has no meaning then."""
     if ours is None or theirs is None or ours <= 0 or theirs <= 0:
         return None
     return ours / theirs
 
 
 def ratio_of(ours, other):
-    """Of the medians of two figures; None where the overhead of one cannot be told from zero: it is a small difference of two long times."""
+    """Returns the ratio of the medians of two figures; None if an overhead cannot be distinguished from zero, because it is a small difference of two long times."""
     if other is None or ours["min"] <= 0 or other["min"] <= 0:
         return None
     return ratio(ours["median"], other["median"])
@@ -57,7 +57,7 @@ def best(figures):
 
 
 def verdict(value):
-    """ahead, level or behind; None for what cannot be compared."""
+    """Returns ahead, level or behind; None if nothing can be compared."""
     if value is None:
         return None
     return "ahead" if value < LEVEL[0] else "level" if value <= LEVEL[1] else "behind"
@@ -65,7 +65,7 @@ def verdict(value):
 
 @dataclass
 class Cell:
-    """One case on one core or on all, with the best of each side."""
+    """A case on one core or on all cores, with the best figure of each side."""
 
     experiment: str
     case: str
@@ -90,7 +90,7 @@ class Cell:
 
     @property
     def least_to_peer(self):
-        """By the least of both: what is left of a ratio when a busy machine is taken out of it."""
+        """Returns the ratio of the minima of both sides, which depends less on how busy the machine was."""
         return ratio(self.ours["min"], self.peer and self.peer["min"])
 
     @property
@@ -102,7 +102,7 @@ class Cell:
 
     @property
     def to_holder(self):
-        """By the place of most samples: near with near, far with far; whatever the place if the holder's two figures are one."""
+        """Returns the ratio to the holder at the place of most samples: near with near, far with far; for any place if the holder's two figures are equal."""
         if self.holder is None:
             return None
         placed = [(self.ours.get(place) or {}) | {"place": place} for place in ("near", "far")]
@@ -114,18 +114,18 @@ class Cell:
 
     @property
     def worst(self):
-        """The ratio of which the cell is most behind; None if it is behind nobody."""
+        """Returns the ratio in which the cell is slowest; None if it is slower than nobody."""
         behind = [value for value in (self.to_holder, self.to_peer) if verdict(value) == "behind"]
         return max(behind, default=None)
 
 
 def place_of_pattern(holder):
-    """Experiment, case and whether it has one core: where a holder of the patterns of ports stands."""
+    """Returns the cell of a holder of the ports' patterns: experiment, case and whether it has one core."""
     return holder["form"], f"{holder['pattern']}, P = {holder['ranks']}, {holder['units']} units", holder["cores"] == 1
 
 
 def cells(figures, holders, experiments, is_side=is_ours, place=place_of_pattern):
-    """One cell a case and number of cores that our side was measured on, in the order of the record; `place` says where a holder stands."""
+    """Returns a cell for each case and number of cores of our side, in the order of the record; `place` returns the cell of a holder."""
     found = []
     placed = {place(holder): holder for holder in reversed(holders)}
     names = dict.fromkeys((figure["experiment"], figure["case"]) for figure in figures if figure["experiment"] in experiments)
@@ -143,7 +143,7 @@ def cells(figures, holders, experiments, is_side=is_ours, place=place_of_pattern
 
 
 def reason_for(name, reasons):
-    """The first reason whose pattern is found in the cell's name, marked if it is supposed and not shown by a measurement."""
+    """Returns the first reason whose pattern matches the cell's name, marked if it is supposed and not measured."""
     for entry in reasons:
         if re.search(entry["cells"], name):
             return entry["reason"] + ("" if entry["shown"] == "measured" else " (supposed)")
@@ -151,7 +151,7 @@ def reason_for(name, reasons):
 
 
 def table(heads, lines):
-    """A Markdown table; nothing if it has no line."""
+    """Yields the lines of a Markdown table; nothing if it has no line."""
     lines = list(lines)
     if not lines:
         return

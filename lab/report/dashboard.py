@@ -1,4 +1,4 @@
-"""Writes docs/lab/dashboard.md from a record of `make dashboard-times`: what the viewer costs with a million points, beside its budgets.
+"""Writes docs/lab/dashboard.md from a record of `make dashboard-times`: the times and memory of the viewer with a million points, beside its budgets.
 
 Usage: dashboard.py RECORD.json > docs/lab/dashboard.md. Standard library only.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 from comparison import ABSENT, digits, table
 
 CASES = {"plane": "two columns", "space": "three columns"}
-# What is measured of each case: what the page says of it, its unit, its budget, and whether more is better.
+# The quantities of each case: the name on the page, the unit, the budget, and whether more is better.
 POINTS = {
     "first of data": ("First picture, of a sample, after the first byte of the points", "s", 0.5, False),
     "whole of data": ("Picture of all points with the colours of their clusters, after the same byte", "s", 1.5, False),
@@ -24,7 +24,7 @@ POINTS = {
     "bytes": ("Bytes that the page asks of the node", "MB", None, False),
     "requests": ("Requests for rows", "", None, False),
 }
-# The node's budget is of one core, for what a page costs it beside what it costs without.
+# The budget of the node is a share of one core: the difference between the node with and without a page.
 WATCHING = {
     "idle": "An idle node",
     "job": "A node with a running job",
@@ -37,13 +37,13 @@ def spread(values):
 
 
 def is_met(values, budget, is_more_better):
-    """Whether the median keeps to the budget."""
+    """Returns whether the median is within the budget."""
     middle = statistics.median(values)
     return middle >= budget if is_more_better else middle <= budget
 
 
 def answer(found, budget, is_more_better=False):
-    """Whether a budget is met in all cases."""
+    """Returns whether a budget is met in all cases."""
     if budget is None or not found:
         return ABSENT
     met = [is_met(values, budget, is_more_better) for values in found]

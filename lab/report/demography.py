@@ -14,7 +14,7 @@ def number(value):
 
 
 def view(found, subgroup, names):
-    """The profiles of one view, the most people first; deviations are in the order of the names."""
+    """Yields the profiles of one view, those with most people first; deviations are in the order of the names."""
     clusters = sorted(found["clusters"], key=lambda cluster: -cluster["people"])
     has_middle = any(cluster["middle"] for cluster in clusters)
     yield f"### By {found['view']}"

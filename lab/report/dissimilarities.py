@@ -1,6 +1,6 @@
 """Writes docs/lab/dissimilarities.md from the records of `lehr-lab bench distances`, `bench pairwise` and `bench maps`: distances.csv, pairwise.csv and maps.csv of one folder.
 
-What the machine was stands beside each in NAME.machine.json. A record that is not there has no table.
+NAME.machine.json beside each record describes the machine. The page has no table for a missing record.
 
 Usage: dissimilarities.py FOLDER > docs/lab/dissimilarities.md. Standard library only.
 """
@@ -9,7 +9,7 @@ from comparison import ABSENT, digits, table
 from figures import definition, spread, tables, write
 
 RATE = "rate on one core"
-# H within this share of the least counts as the same.
+# Costs H within this share of the lowest count as equal.
 SAME = 1e-4
 
 
@@ -61,7 +61,7 @@ def maps(found):
     for case, engines in found.items():
         ours = next(of for engine, of in engines.items() if engine.startswith("lehr"))
         for engine, of in engines.items():
-            # Several starts say the iterations of the best one only.
+            # With several starts, the record has only the iterations of the best one.
             is_one = "best of" not in engine
             each, time = of["iteration"]["median"], of["run"]
             lines.append([

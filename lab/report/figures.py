@@ -11,12 +11,12 @@ DEFINITIONS = Path(__file__).resolve().parent.parent / "definitions" / "mining"
 
 
 def definition(name):
-    """What is measured of mining, and the aims."""
+    """Returns a definition of the mining measurements, with its goals."""
     return json.loads((DEFINITIONS / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def cases(path):
-    """{case: {engine: {quantity: row}}}, in the order of the record; nothing if it is not there."""
+    """Returns {case: {engine: {quantity: row}}}, in the order of the record; an empty dictionary if there is no record."""
     found = {}
     if path.is_file():
         with path.open(newline="", encoding="utf-8") as lines:
@@ -27,7 +27,7 @@ def cases(path):
 
 
 def spread(row, form="{:.4f}"):
-    """The middle, and the least to the most where they differ as shown; without a form, to three digits."""
+    """Formats the median, and the minimum to the maximum if they look different; without a format, with three digits."""
     if row is None:
         return ABSENT
     least, middle, most = (form.format(row[name] + 0.0) if form else digits(row[name]) for name in ("min", "median", "max"))
@@ -45,7 +45,7 @@ def machine(path):
 
 
 def tables(folder, parts):
-    """Of each (name, part) whose record is there what the part makes of its cases, and the machine."""
+    """Yields, for each (name, part) with a record, the part's text for its cases, and the machine."""
     for name, part in parts:
         found = cases(folder / f"{name}.csv")
         if found:
@@ -54,7 +54,7 @@ def tables(folder, parts):
 
 
 def write(usage, page, what):
-    """Prints the page of the folder that the command line names; ends with a word if it has no record."""
+    """Prints the page of the folder in the command line; ends with a message if the folder has no record."""
     if len(sys.argv) != 2:
         sys.exit(usage.strip().splitlines()[-1])
     text = "\n".join(page(Path(sys.argv[1]))).rstrip()

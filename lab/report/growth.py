@@ -1,6 +1,6 @@
 """Writes docs/lab/growth.md from a record of `lehr lab growth --record RECORD.json` (or of its `--json`).
 
-What the machine was doing stands beside the record in RECORD.machine.json, with a note for the page written by hand.
+RECORD.machine.json beside the record has the activity of the machine, and a handwritten note for the page.
 
 Usage: growth.py RECORD.json > docs/lab/growth.md. Standard library only.
 """
@@ -11,14 +11,14 @@ from parts import of, opening, write
 TITLES = {"clusters": "Annealed clusters", "k-means": "K-means, one start", "mixture": "Mixtures with full covariances", "map": "Topographic maps"}
 ENGINES = {"clusters": "lehr cluster", "k-means": "lehr cluster --method kmeans", "mixture": "lehr mixture", "map": "lehr gtm"}
 EXPERIMENTS = ("time", "passes", "time of a pass", "memory")
-# What the formulas of a pass let expect.
+# The exponents that follow from the formulas of a pass.
 A_PASS = {"rows": "1", "columns": "1", "clusters": "1", "ranks": "-1 as far as there are cores"}
 A_PASS_OF = {("mixture", "columns"): "between 1 and 2: a triangle of covariances"}
 MEMORY = {"rows": "1 where the rows are most of it", "columns": "1 where the rows are most of it", "clusters": "0", "ranks": "0"}
 
 
 def cases(figures, method):
-    """(case, figures by experiment) of a method, in the order of the record."""
+    """Returns (case, figures by experiment) of a method, in the order of the record."""
     found = {}
     for figure in figures:
         if figure["experiment"] in EXPERIMENTS and figure["case"].startswith(method + ", "):
@@ -27,7 +27,7 @@ def cases(figures, method):
 
 
 def is_misleading(figure):
-    """Of k-means passes are sweeps, and the time has the drawing of the start in it, two passes a centre: one over the other is the time of nothing."""
+    """Returns whether a figure is misleading: for k-means, passes are sweeps, but the time includes drawing the start, with two passes for each centre. So the time of a pass would have no meaning."""
     return figure["engine"] == ENGINES["k-means"] and "time of a pass" in figure["experiment"] + figure["case"]
 
 

@@ -12,7 +12,7 @@ from comparison import ABSENT, digits, table
 
 HERE = Path(__file__).resolve().parent
 POINTS = HERE.parent / "definitions/mixed/points.json"
-# Agreements that differ by less are level.
+# Agreements that differ by less than this count as level.
 LEVEL = 0.02
 WORDS = {"yes": "yes", "hand": "by hand", "no": "no"}
 PROGRAMS = {"Lehr": "job_lehr.sh", "scikit-learn + skrub": "job_skrub.py", "Orange": "job_orange.py", "FactoMineR": "job_factominer.R", "DuckDB (reads only)": "job_duckdb.py"}
@@ -48,7 +48,7 @@ def job_row(name, found):
 
 
 def outcome(name, trial):
-    """What a program did with a file that differs, in words."""
+    """Describes in words the result of a program for a changed file."""
     if trial["is_refused"]:
         return "refused" + (", the column named" if trial["is_named"] else "")
     agreement = trial["agreement_of_next"]
@@ -71,7 +71,7 @@ def cell(entry, part, name):
     found = entry[part].get(name)
     if found is None:
         return ABSENT
-    # A tiny negative mean is 0.
+    # A tiny negative mean is shown as 0.
     text = f"{round(mean(found), 2) + 0.0:.2f}"
     text = f"**{text}**" if is_best(found, entry[part].values()) else text
     if part == "given":
@@ -81,13 +81,13 @@ def cell(entry, part, name):
 
 
 def tally(entries, part, name):
-    """How often a contender is the best or level with it."""
+    """Returns how often a contender is the best, or level with the best."""
     judged = [entry for entry in entries if name in entry[part]]
     return f"{sum(is_best(entry[part][name], entry[part].values()) for entry in judged)} of {len(judged)}" if judged else ABSENT
 
 
 def behind(sets, part, name):
-    """The sets where a contender is behind the best of all by more than LEVEL, the worst first, with both figures."""
+    """Returns the sets in which a contender is below the best by more than LEVEL, the worst first, with both figures."""
     lost = []
     for title, entry in sets.items():
         best = max(map(mean, entry[part].values()))

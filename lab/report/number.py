@@ -1,4 +1,4 @@
-"""Writes docs/lab/number.md from a record of `make bench-number`: how many clusters each side finds where the number is known.
+"""Writes docs/lab/number.md from a record of `make bench-number`: the number of clusters that each side finds if the true number is known.
 
 Usage: number.py RECORD.json > docs/lab/number.md. Standard library only.
 """
@@ -24,7 +24,7 @@ SAID = {
     "classes": "Labels need not be groups: two classes may be one cloud, and one may be several.",
 }
 SIDES = ["ours", "silhouette", "gap", "BIC", "X-means", "HDBSCAN"]
-# Above so many groups a twentieth more or fewer is right.
+# Above this number of groups, an error of a twentieth counts as right.
 EXACT = 20
 
 

@@ -1,7 +1,7 @@
 """Writes docs/lab/overhead.md from a record of `lehr lab overhead --record RECORD.json` (or of its `--json`).
 
-What the machine was doing stands beside the record in RECORD.machine.json, with a note for the page written by hand. Laws are fitted by the measurement itself
-(lab/harness/src/overhead/fits.rs); this only sets them out.
+RECORD.machine.json beside the record has the activity of the machine, and a handwritten note for the page. The measurement itself fits the laws
+(lab/harness/src/overhead/fits.rs); this program only formats them.
 
 Usage: overhead.py RECORD.json > docs/lab/overhead.md. Standard library only.
 """
@@ -9,9 +9,9 @@ Usage: overhead.py RECORD.json > docs/lab/overhead.md. Standard library only.
 from comparison import ABSENT, table
 from parts import of, opening, write
 
-# An overhead below this is what papers 002 and 004 reach at large grain sizes (0.02 to 0.1).
+# The goal for the overhead; papers 002 and 004 reach 0.02 to 0.1 at large grain sizes.
 AIM = 0.05
-# What E25 of the specification expects of f = a + b/n.
+# The R² that E25 of the specification expects of f = a + b/n.
 EXPECTED_R2 = 0.9
 EXPECTED_A = (0.0, 0.15)
 
@@ -26,7 +26,7 @@ def digits(value):
 
 
 def spread(figure):
-    """Median, and least to most."""
+    """Formats the median, and the minimum to the maximum."""
     return f"**{digits(figure['median'])}** ({digits(figure['min'])} to {digits(figure['max'])})"
 
 
@@ -35,7 +35,7 @@ def unique(values):
 
 
 def pivot(head, rows, columns, cell):
-    """A table of `cell(row, column)`, a figure or None."""
+    """Yields a table of `cell(row, column)`, which is a figure or None."""
     lines = []
     for row in rows:
         found = [cell(row, column) for column in columns]
@@ -107,7 +107,7 @@ def pairs(figures):
 
 
 def engines(figures):
-    """003 figure 9."""
+    """Yields the section for 003 figure 9."""
     found = {(figure["case"].removeprefix("pairs, "), figure["layout"]): figure for figure in of(figures, "ports less loop")}
     if not found:
         return
@@ -119,7 +119,7 @@ def engines(figures):
 
 
 def scaling(figures):
-    """003 section 5.2."""
+    """Yields the section for 003 section 5.2."""
     titles = {
         "scaling": "Seconds of 100 iterations (003 figures 15, 17 and 19)",
         "efficiency of scaling": "Efficiency, T(1) / (p T(p)) of the same engine (003 figures 16, 18 and 20)",
@@ -141,7 +141,7 @@ def scaling(figures):
 
 
 def law(case):
-    """("a + b/n", "K = 10, 2x1x1") of a fit's case."""
+    """Returns ("a + b/n", "K = 10, 2x1x1") of a fit's case."""
     name, group = case.split("; ", 1)
     return name, group
 
@@ -172,7 +172,7 @@ def laws(figures):
 
 
 def expectations(figures):
-    """E25 (b): the law, its quality, its asymptote, and b falling as K grows."""
+    """Yields the section for E25 (b): the law, its quality, its asymptote, and whether b falls as K grows."""
     fits = {}
     for figure in of(figures, "fit"):
         name, group = law(figure["case"])

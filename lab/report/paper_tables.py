@@ -1,13 +1,13 @@
-"""Papers 001 (tables 1 to 3) and 002 (table 2) beside ours, in the papers' own cells. Standard library only."""
+"""Sets papers 001 (tables 1 to 3) and 002 (table 2) beside our figures, in the papers' own cells. Standard library only."""
 
 from comparison import ABSENT, best, digits, is_ours, table
 
-# What CCR did, one handler a message; the rendezvous forms have one engine.
+# The form of CCR, with one handler for each message; the rendezvous forms have one engine.
 SPAWNED = "lehr persistent receivers"
 
 
 def ours(figures, form, pattern, ranks, is_workers):
-    """Our figure of a cell: with 20 units of computation as the papers had, else without; None if the record has neither."""
+    """Returns our figure of a cell: with 20 units of computation as in the papers, otherwise without; None if the record has neither."""
     for units in (20, 0):
         case = f"{pattern}, P = {ranks}, {units} units"
         here = [
@@ -24,7 +24,7 @@ def ours(figures, form, pattern, ranks, is_workers):
 
 
 def of_paper(machines, column):
-    """The papers' machines in one cell: `0.77 / 1.7 / 1.33`."""
+    """Formats the papers' machines in one cell: `0.77 / 1.7 / 1.33`."""
     values = [machine[column] for machine in machines]
     return ABSENT if all(value is None for value in values) else " / ".join("-" if value is None else str(value) for value in values)
 
@@ -36,11 +36,11 @@ def beside(value, figure, digits_of=lambda figure: digits(figure["median"])):
 
 
 def paper_001(figures, paper, cores):
-    """Tables 1 and 2: seconds of 500,000 stages and overheads, with as many workers as ranks (match) and with one a core (default)."""
+    """Returns tables 1 and 2: seconds of 500,000 stages and overheads, with as many workers as ranks (match) and with one for each core (default)."""
     workers = {"match": lambda ranks: lambda count: count == ranks, "default": lambda ranks: lambda count: count == cores}
 
     def seconds(ranks, choice):
-        # The paper's Table 2 is its Table 1 less the computation; ours the other way round.
+        # The paper's Table 2 is its Table 1 minus the computation; our total is the overhead plus the computation.
         def total(figure):
             at_once = min(ranks, ranks if choice == "match" else cores, cores)
             computation = 20 * figure["unit_ns"] * 1e-3 * -(-ranks // at_once)
@@ -70,7 +70,7 @@ def paper_001(figures, paper, cores):
 
 
 def paper_002(figures, paper):
-    """Table 2: overheads of three spawned and four rendezvous patterns."""
+    """Returns table 2: overheads of three spawned and four rendezvous patterns."""
 
     def lines():
         for name, machines in paper["overheads"].items():
@@ -86,7 +86,7 @@ def paper_002(figures, paper):
 
 
 def bandwidths(rates, paper):
-    """001 table 3 beside ours: `rates` maps (form, doubles, units, one_core) to our GB/s."""
+    """Returns 001 table 3 beside our figures: `rates` maps (form, doubles, units, one_core) to our GB/s."""
 
     def lines():
         for form, sizes in paper.items():

@@ -1,7 +1,7 @@
 """Writes docs/lab/ports.md from a record of `lehr lab ports --record RECORD.json` (or of its `--json`).
 
-What the machine was doing stands beside the record in RECORD.machine.json, with a note for the page written by hand. Why a cell is lost stands in
-lab/definitions/runtime/reasons.json: patterns over the cells' names, the first that fits counts.
+RECORD.machine.json beside the record has the activity of the machine, and a handwritten note for the page. The reasons for lost cells are in
+lab/definitions/runtime/reasons.json: patterns of cell names, of which the first match counts.
 
 Usage: ports.py RECORD.json > docs/lab/ports.md. Standard library only.
 """
@@ -28,7 +28,7 @@ def commanded(only):
 
 
 def groups(found):
-    """The kinds of cells that the summary counts apart."""
+    """Yields the kinds of cells that the summary counts separately."""
     for form in COMPARED:
         for one_core in (True, False):
             for with_units in (False, True):
@@ -55,7 +55,7 @@ def summary(found):
 
 
 def aims(figures):
-    """The other aims of the definition, each with what the record says."""
+    """Yields the other goals of the definition, each with the record's figure."""
 
     def line(aim, values, holds, said):
         state = ABSENT if not values else "holds" if all(map(holds, values)) else "missed"
@@ -98,7 +98,7 @@ def patterns(found):
 
 
 def pivot(figures, experiment, heads, row, column):
-    """Medians of one experiment: `row` and `column` name a figure's place."""
+    """Yields a table of the medians of one experiment: `row` and `column` return a figure's place."""
     here = of(figures, experiment)
     columns = list(dict.fromkeys(column(figure) for figure in here))
     rows = list(dict.fromkeys(row(figure) for figure in here))
@@ -136,7 +136,7 @@ def services(found, figures):
 
 
 def rates(figures):
-    """GB/s of posted arrays: {(form, doubles, units, one_core): {engine: GB/s}}."""
+    """Returns the GB/s of posted arrays: {(form, doubles, units, one_core): {engine: GB/s}}."""
     found = {}
     for figure in of(figures, "posting rate"):
         place = re.match(r"(\w+), (\d+) doubles, (\d+) units", figure["case"])
@@ -147,7 +147,7 @@ def rates(figures):
 
 
 def shares(figures, floor):
-    """{cell: (ours over the floor, the floor's GB/s)} where both are there."""
+    """Returns {cell: (our rate divided by the floor's, the floor's GB/s)} for cells that have both."""
     return {
         key: (engines["lehr"] / engines[floor], engines[floor])
         for key, engines in rates(figures).items()

@@ -1,6 +1,6 @@
 """Writes docs/lab/python.md from a record of `lab/runners/python/side_by_side.py --record RECORD.json`.
 
-What the machine was stands beside the record in RECORD.machine.json, with a note for the page written by hand.
+RECORD.machine.json beside the record describes the machine, and has a handwritten note for the page.
 
 Usage: python.py RECORD.json > docs/lab/python.md. Standard library only.
 """
@@ -10,11 +10,11 @@ import statistics
 from comparison import ABSENT, digits, shown, table
 from parts import taken_on, write
 
-# Within this of the best objective of all counts as reaching it: a share of it, and nats a row of likelihoods.
+# The difference from the best objective that counts as reaching it: a share of it, or nats for each row of likelihoods.
 NEAR = 1e-3
 NEAR_IN_NATS = 0.01
 LIKELIHOODS = ("mixtures", "topographic maps")
-# Contenders that are one call without restarts, as users write it first.
+# The contenders that are a single call without restarts, as users write it first.
 DEFAULTS = {"centres": "lehr DAClustering", "mixtures": "lehr DAGaussianMixture", "maps": "lehr SMACOF", "topographic maps": "lehr GTM"}
 TITLES = {"centres": "Clusters by centres", "mixtures": "Mixtures", "maps": "Maps of all pairs", "topographic maps": "Topographic maps"}
 
@@ -28,26 +28,26 @@ def is_ours(contender):
 
 
 def good(entry):
-    """The contenders that ended, with no more clusters than were asked for."""
+    """Returns the contenders that ended, with at most the requested number of clusters."""
     ended = {contender: result for contender, result in entry["runs"].items() if "failed" not in result}
     return {contender: result for contender, result in ended.items() if result["clusters"] is None or result["clusters"] <= entry["clusters"]}
 
 
 def over(entry, contender):
-    """How far above the best objective of all a contender ended: as a part of its size, in nats of likelihoods."""
+    """Returns how far a contender ended above the best objective: as a share of its size, or in nats of likelihoods."""
     best = min(result["objective"] for result in good(entry).values())
     more = entry["runs"][contender]["objective"] - best
     return more if entry["family"] in LIKELIHOODS or best == 0 else more / abs(best)
 
 
 def near(entry):
-    """The contenders within reach of the best, the fastest first."""
+    """Returns the contenders that reached the best, the fastest first."""
     reach = NEAR_IN_NATS if entry["family"] in LIKELIHOODS else NEAR
     return sorted((name for name in good(entry) if over(entry, name) <= reach), key=lambda name: middle(good(entry)[name]))
 
 
 def verdict(entry):
-    """Who was first, and how long the first of the other side took for it."""
+    """Returns who was first, and the time of the first contender of the other side."""
     ours, peers = ([name for name in near(entry) if is_ours(name) == side] for side in (True, False))
     first = near(entry)[0]
     if not (ours and peers):

@@ -1,6 +1,6 @@
 """Writes docs/lab/quality.md from the records of `lehr-lab quality`, `quality mixtures` and `quality topographic`: quality.csv, mixtures.csv and topographic.csv of one folder.
 
-What the machine was stands beside each in NAME.machine.json. A record that is not there has no table.
+NAME.machine.json beside each record describes the machine. The page has no table for a missing record.
 
 Usage: quality.py FOLDER > docs/lab/quality.md. Standard library only.
 """
@@ -12,7 +12,7 @@ EXCESS = "excess over the best known"
 RAND = "adjusted Rand index"
 LIKELIHOOD = "log-likelihood a row"
 TIME = "run"
-# A figure within this of the best counts as reaching it, in %.
+# The difference from the best figure that counts as reaching it, in %.
 TOLERANCE = 0.1
 
 

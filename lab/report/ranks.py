@@ -1,7 +1,7 @@
 """Writes docs/lab/ranks.md from a record of `lehr lab ranks --record RECORD.json` (or of its `--json`).
 
-What the machine was doing stands beside the record in RECORD.machine.json, with a note for the page written by hand. Why a cell is lost stands in
-lab/definitions/ranks/reasons.json: patterns over the cells' names, the first that fits counts.
+RECORD.machine.json beside the record has the activity of the machine, and a handwritten note for the page. The reasons for lost cells are in
+lab/definitions/ranks/reasons.json: patterns of cell names, of which the first match counts.
 
 Usage: ranks.py RECORD.json > docs/lab/ranks.md. Standard library only.
 """
@@ -16,7 +16,7 @@ WITH_TABLES = (*COMPARED, "arrays rate", "unit", "absent")
 THREADS = "lehr threads"
 PORTS = "lehr ports"
 ON_MPI = "lehr on "
-# Ours on MPI is as it should be if it takes at most this much of the C program's time.
+# The goal for Lehr on MPI: its time divided by the C program's.
 WITHIN = 1.10
 PAPERS_UNITS = 20
 
@@ -31,7 +31,7 @@ def size_of(doubles):
 
 
 def place(holder):
-    """Experiment, case and whether it has one core: where a holder stands. The lab names its cells so."""
+    """Returns the cell of a holder: experiment, case and whether it has one core. The lab names its cells in the same way."""
     operation, ranks, doubles, units = (holder[name] for name in ("operation", "ranks", "doubles", "units"))
     if holder["experiment"] == "arrays":
         case = f"{operation}, P = {ranks}, {doubles} doubles"
@@ -43,7 +43,7 @@ def place(holder):
 
 
 def cells_of(figures, holders, engine, one_core=False):
-    """Cells of ours in one of its forms."""
+    """Returns the cells of Lehr in one of its forms."""
     found = cells(figures, holders, COMPARED, lambda figure: figure["engine"] == engine, place)
     return [cell for cell in found if cell.one_core == one_core]
 
@@ -54,7 +54,7 @@ def ranks_of(cell):
 
 
 def others_of(figures, cell):
-    """The figures of all others in a cell, floors and ours left out."""
+    """Returns the figures of all others in a cell, without floors and Lehr."""
     where = (cell.experiment, cell.case)
     return [
         figure
@@ -64,7 +64,7 @@ def others_of(figures, cell):
 
 
 def groups(found):
-    """The kinds of cells that the summary counts apart."""
+    """Yields the kinds of cells that the summary counts separately."""
     for experiment in COMPARED:
         for with_units in (False, True):
             here = [cell for cell in found if (cell.experiment, cell.units > 0) == (experiment, with_units)]
@@ -86,7 +86,7 @@ def summary(found):
 
 
 def every_mpi(found, figures):
-    """Ours on threads against each MPI alone."""
+    """Yields the section that compares Lehr on threads with each MPI."""
     values = {}
     for cell in found:
         for figure in others_of(figures, cell):
@@ -100,7 +100,7 @@ def every_mpi(found, figures):
 
 
 def on_mpi(figures):
-    """(case, figure of ours on an MPI, figure of the C program on the same one)."""
+    """Yields (case, Lehr's figure on an MPI, the C program's figure on the same MPI)."""
     theirs = {(figure["experiment"], figure["case"], figure["engine"]): figure for figure in figures}
     for figure in figures:
         if figure["experiment"] in COMPARED and figure["engine"].startswith(ON_MPI):
@@ -138,7 +138,7 @@ def on_mpi_section(figures):
 
 
 def known(cell):
-    """What an earlier measurement reached without MPI, near / far."""
+    """Formats the best earlier figure without MPI, near / far."""
     floor = (cell.holder or {}).get("floor")
     if not floor:
         return ABSENT
@@ -158,7 +158,7 @@ def subjects(found):
 
 
 def forms(figures, found):
-    """Ours in its other forms beside threads on all cores: one worker, and over ports."""
+    """Returns the section that compares Lehr's other forms (one worker, and over ports) with threads on all cores."""
     by_case = {}
     for engine, one_core in ((THREADS, True), (PORTS, False), (PORTS, True)):
         for cell in cells_of(figures, [], engine, one_core):
@@ -198,7 +198,7 @@ def rates(figures):
 
 
 def papers_section(figures, found, papers):
-    """000 table III and 004 table 2, each line beside the cell of as many ranks."""
+    """Returns the section of 000 table III and 004 table 2, each line beside the cell with as many ranks."""
     exchanges = {ranks_of(cell): cell for cell in found if cell.case.startswith("exchange,") and cell.units == PAPERS_UNITS and cell.experiment == "patterns"}
     yield "## Beside the papers"
     yield ""

@@ -1,6 +1,6 @@
 """Writes docs/lab/scale.md from a record of `lehr lab scale --record RECORD.json` (or of its `--json`).
 
-What the machine was doing stands beside the record in RECORD.machine.json, with a note for the page written by hand.
+RECORD.machine.json beside the record has the activity of the machine, and a handwritten note for the page.
 
 Usage: scale.py RECORD.json > docs/lab/scale.md. Standard library only.
 """
@@ -12,12 +12,12 @@ from parts import of, opening, write
 
 STAGES = ("lehr distances", "lehr pairwise", "lehr embed", "lehr place")
 EXPERIMENTS = ("time", "memory", "passes", "time of a pass")
-# What the sizes of one matrix let expect: each stage reads or writes each of its numbers.
+# The exponents that follow from the size of a matrix: each stage reads or writes each of its numbers.
 THEORY = {"time of a pass": "2: each number is read once", "memory": "2: the matrix", "time": "2, and more where larger sets take more passes"}
 
 
 def stages_of(figures):
-    """(case, stage, figures by experiment), in the order of the record."""
+    """Returns (case, stage, figures by experiment), in the order of the record."""
     found = {}
     for figure in figures:
         if figure["experiment"] in EXPERIMENTS:
@@ -30,13 +30,13 @@ def middle(parts, experiment):
 
 
 def matrix_mebibytes(case):
-    """Of the items that are compared with each other: the last number of the case's first part."""
+    """Returns the size of the matrix of the items that are compared with each other; their number is the last one in the case's first part."""
     items, element = re.findall(r"\d+", case.split(",")[0])[-1], case.split(", ")[1]
     return int(items) ** 2 * {"f64": 8, "f32": 4}.get(element, 2) / 2**20
 
 
 def speed(case, parts):
-    """How many GB of the full matrix a pass goes through a second."""
+    """Returns the GB of the full matrix that a pass reads in a second."""
     if "time of a pass" not in parts:
         return ABSENT
     return f"{matrix_mebibytes(case) * 2**20 / 1e6 / parts['time of a pass']['median']:.1f}"

@@ -1,7 +1,7 @@
 """Writes docs/lab/services.md from a record of `lehr lab services --record RECORD.json` (or of its `--json`).
 
-What the machine was doing stands beside the record in RECORD.machine.json, with a note for the page written by hand. Why a cell is lost stands in
-lab/definitions/services/reasons.json: patterns over the cells' names, the first that fits counts.
+RECORD.machine.json beside the record has the activity of the machine, and a handwritten note for the page. The reasons for lost cells are in
+lab/definitions/services/reasons.json: patterns of cell names, of which the first match counts.
 
 Usage: services.py RECORD.json > docs/lab/services.md. Standard library only.
 """
@@ -31,7 +31,7 @@ def commanded(only):
 
 
 def rate(us):
-    """Messages a second."""
+    """Returns the messages a second."""
     return f"{1e6 / us:,.0f}"
 
 
@@ -45,7 +45,7 @@ def group_of(cell):
 
 
 def is_aimed_at(cell, aims):
-    """Whether the cell has an aim, and meets it: warm groups against the fastest peer, requests against the bare handler."""
+    """Returns whether the cell has a goal and meets it: warm groups against the fastest peer, requests against the bare handler."""
     if cell.to_peer is None or cell.experiment == LATENCY or cell.case.endswith(", cold"):
         return None
     return cell.to_peer <= aims["http" if cell.experiment == HTTP else "messages"]
@@ -90,7 +90,7 @@ def messages(found):
 
 
 def every_peer(figures, found):
-    """Ours against each peer alone, warm."""
+    """Yields the section that compares Lehr with each peer, warm."""
     warm = [cell for cell in found if cell.experiment == MESSAGES and cell.case.endswith(", warm")]
     values = {}
     for cell in warm:
@@ -105,7 +105,7 @@ def every_peer(figures, found):
 
 
 def bins(values):
-    """How many of the values lie in each of as many equal steps from the least to the most of all."""
+    """Returns the number of values in each of as many equal bins, from the minimum to the maximum."""
     least, most = min(map(min, values)), max(map(max, values))
     step = (most - least) / BINS or 1.0
     edges = [least + step * number for number in range(BINS + 1)]

@@ -21,7 +21,7 @@ EITHER = "either"
 
 
 def read_as(form):
-    """How a column was read, in the words that the command prints."""
+    """Returns how a column was read, in the words that the command prints."""
     match form["kind"]:
         case "written_number":
             words = ["number"]
@@ -49,14 +49,14 @@ def read_as(form):
 
 
 def allowed(found, truth):
-    """Whether what was found is one of the readings that the truth allows."""
+    """Returns whether the found reading is one that the truth allows."""
     if truth == EITHER:
         return True
     return any(found == one or (one == "date, any" and found.startswith("date")) for one in str(truth).split("|"))
 
 
 def wrong_of_column(account, truth):
-    """What an account of a column says that the truth does not allow, as texts."""
+    """Returns the parts of a column's account that the truth does not allow, as texts."""
     _, role, form, missing, used = truth
     pairs = [
         ("role", account["role"], role),
@@ -65,13 +65,13 @@ def wrong_of_column(account, truth):
         ("used", "yes" if account["is_used"] else "no", used),
     ]
     if account["role"] in ("constant", "empty"):
-        # How the text of one value is read changes nothing.
+        # The reading of a single value does not matter.
         del pairs[1]
     return [f"{what} {found}, should be {right}" for what, found, right in pairs if not allowed(found, right)]
 
 
 def wrong_of_columns(accounts, truths):
-    """(name, what is wrong) of each column that is wrong or absent, or that the table doesn't have."""
+    """Yields (name, faults) of each column that is wrong or absent, or that the table doesn't have."""
     extra = [account for account in accounts if account["role"] != "empty" or any(truth[0] == account["name"] for truth in truths)]
     if len(extra) == len(truths):
         pairs = list(zip(extra, truths))
@@ -91,7 +91,7 @@ def wrong_of_columns(accounts, truths):
 
 
 def truth_of(file):
-    """The truth beside a table: FILE.toml, or FILE.csv.toml where two tables have one name."""
+    """Returns the truth beside a table: FILE.toml, or FILE.csv.toml if two tables have the same name."""
     for path in (file.with_name(file.name + ".toml"), file.with_suffix(".toml")):
         if path.is_file():
             return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -99,7 +99,7 @@ def truth_of(file):
 
 
 def run(command, file, folder):
-    """(summary, seconds, message) of one run; the summary is None if it failed."""
+    """Returns (summary, seconds, message) of one run; the summary is None if it failed."""
     begun = time.monotonic()
     done = subprocess.run([command, "cluster", str(file), "--auto", "--quiet", "--out", folder], capture_output=True, text=True, check=False)
     seconds = time.monotonic() - begun
@@ -110,7 +110,7 @@ def run(command, file, folder):
 
 
 def result_of(command, file):
-    """What one table gave, compared with its truth."""
+    """Returns the result of one table, compared with its truth."""
     truth = truth_of(file)
     with tempfile.TemporaryDirectory() as folder:
         summary, seconds, message = run(command, file, folder)
@@ -136,7 +136,7 @@ def result_of(command, file):
 
 
 def line(result):
-    """One line for the terminal."""
+    """Returns one line for the terminal."""
     if result["failed"]:
         return f"{result['file']}: failed: {result['wrong'][0][1]}"
     return f"{result['file']}: {result['right']} of {result['columns']} columns right; clusters of {', '.join(map(str, result['sizes']))}; {result['outliers']} outliers; {result['seconds']:.2f} s"

@@ -1,4 +1,4 @@
-"""Tests of the page of compounds: bits beside numbers, each run with what is of its side and threads, what was found, and synthetic compounds apart. Run by `make edges`."""
+"""Tests of the page of compounds: bits beside numbers, each run with the figures of its side and threads, the active compounds, and a separate table of synthetic compounds. Run by `make edges`."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""Tests of the page of regions: a table a view, the most people first. Run by `make edges`."""
+"""Tests of the page of regions: a table for each view, those with most people first. Run by `make edges`."""
 
 import json
 import tempfile

@@ -1,4 +1,4 @@
-"""Tests of the page of dissimilarities: who has the least, what an iteration costs, which aims are reached. Run by `make edges`."""
+"""Tests of the page of dissimilarities: the lowest costs, the time of an iteration, the goals that are reached. Run by `make edges`."""
 
 import tempfile
 import unittest

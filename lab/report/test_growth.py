@@ -1,4 +1,4 @@
-"""Tests of the page of growth: a table a method, exponents beside what theory expects. Run by `make edges`."""
+"""Tests of the page of growth: a table for each method, exponents beside those that theory expects. Run by `make edges`."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""Tests of the page on numbers of clusters: what is right, and what a side that was not run has. Run by `make edges`."""
+"""Tests of the page on numbers of clusters: which answers are right, and the cells of a side that was not run. Run by `make edges`."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""Tests of the page about overheads: every figure is on it, and what the specification expects is judged. Run by `make edges`."""
+"""Tests of the page about overheads: it has every figure, and judges the expectations of the specification. Run by `make edges`."""
 
 import unittest
 

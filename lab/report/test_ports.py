@@ -1,4 +1,4 @@
-"""Tests of the page made from a record: who is ahead, which reason is given, and that no cell is silently missing. Run by `make edges`."""
+"""Tests of the page of the ports: who is faster, which reason is given, and that no cell is silently missing. Run by `make edges`."""
 
 import json
 import unittest

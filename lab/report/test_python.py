@@ -1,4 +1,4 @@
-"""Tests of the page of the Python package: who reached what, who was first, what failed. Run by `make edges`."""
+"""Tests of the page of the Python package: the objectives that are reached, who was first, failed runs. Run by `make edges`."""
 
 import unittest
 

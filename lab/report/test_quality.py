@@ -1,4 +1,4 @@
-"""Tests of the page of quality: a row a set, what was reached, what was beaten. Run by `make edges`."""
+"""Tests of the page of quality: a row for each set, the best known figures that are reached or improved. Run by `make edges`."""
 
 import tempfile
 import unittest

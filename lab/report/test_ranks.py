@@ -1,4 +1,4 @@
-"""Tests of the page of the ranks: ours on threads against every MPI, ours on MPI against C on the same one, the papers' table. Run by `make edges`."""
+"""Tests of the page of the ranks: Lehr on threads against every MPI, Lehr on MPI against C on the same MPI, the papers' table. Run by `make edges`."""
 
 import json
 import unittest

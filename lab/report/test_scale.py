@@ -1,4 +1,4 @@
-"""Tests of the page of large sizes: one line a stage, passes as a rate of reading, exponents beside what theory expects. Run by `make edges`."""
+"""Tests of the page of large sizes: one line for each stage, passes as a rate of reading, exponents beside those that theory expects. Run by `make edges`."""
 
 import unittest
 

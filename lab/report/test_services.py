@@ -1,4 +1,4 @@
-"""Tests of the page of the services: ours against the fastest peer on as many workers, the aims, the histogram, the papers' figures. Run by `make edges`."""
+"""Tests of the page of the services: Lehr against the fastest peer with as many workers, the goals, the histogram, the papers' figures. Run by `make edges`."""
 
 import json
 import unittest

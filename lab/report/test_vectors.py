@@ -1,4 +1,4 @@
-"""Tests of the page of vectors: who is first, what never gets there, what reaches its aim. Run by `make edges`."""
+"""Tests of the page of vectors: who is first, methods that never reach the target, goals that are met. Run by `make edges`."""
 
 import tempfile
 import unittest

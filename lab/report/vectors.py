@@ -1,6 +1,6 @@
 """Writes docs/lab/vectors.md from the records of `lehr-lab bench kernels`, `bench runs` and `bench people`: kernels.csv, runs.csv and people.csv of one folder.
 
-What the machine was stands beside each in NAME.machine.json. A record that is not there has no table.
+NAME.machine.json beside each record describes the machine. The page has no table for a missing record.
 
 Usage: vectors.py FOLDER > docs/lab/vectors.md. Standard library only.
 """
@@ -60,7 +60,7 @@ def runs(found):
 
 
 def medians(found):
-    """How long ours take to what a peer reaches, beside the peer itself."""
+    """Yields the time of our methods to a peer's result, beside the peer itself."""
     peers = list(dict.fromkeys(engine for engines in found.values() for engine in engines if not engine.startswith("lehr")))
     ours = list(dict.fromkeys(engine for engines in found.values() for engine in engines if engine.startswith("lehr")))
     lines, ahead, of_all = [], 0, 0

@@ -1,9 +1,9 @@
 //! What a session of `lehr-lab` works with: the running peers, the probe, the unit's measured time, the figures so far
 //! and where they are kept.
 //!
-//! [`session`] takes what was asked for and ends with tables or a record; a lab ([`ports`](crate::ports),
-//! [`ranks`](crate::ranks)) brings its definition, its sides and its cases. [`stages`] finds how many stages a sample
-//! has, and [`Bench::take_turns`] has the sides take turns.
+//! [`session`] measures the requested cases and prints tables or a record. A lab ([`ports`](crate::ports),
+//! [`ranks`](crate::ranks)) adds its definition, its sides and its cases. [`stages`] determines the number of stages of
+//! a sample, and [`Bench::take_turns`] has the sides take turns.
 
 pub mod activity;
 pub mod estimate;
@@ -79,7 +79,7 @@ impl Bench {
     /// Starts the peers of `lab` that are in `folder` and measures the unit.
     ///
     /// # Errors
-    /// A program in the folder that does not speak the protocol.
+    /// Returns an error if a program in the folder does not speak the protocol.
     pub fn start(lab: &Lab, folder: &Path, stop: Stop) -> Result<Self> {
         let peers = peers::start_all(lab, folder)?;
         let looks: Vec<f64> = (0..9).map(|_| timed(|| units(1, 100)).0 * 1e7).collect();
@@ -141,7 +141,7 @@ impl Bench {
     /// Writes the record, if there is one.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn save(&mut self) -> Result<()> {
         self.watch.look();
         let activity = self.watch.activity();
@@ -161,7 +161,7 @@ impl Bench {
     /// cores.
     ///
     /// # Errors
-    /// If the program of the floors ended.
+    /// Returns an error if the program of the floors has ended.
     pub fn probe(&mut self) -> Result<Option<f64>> {
         let Some(floor) = self.peers.iter_mut().find(|peer| peer.is_floor()) else { return Ok(None) };
         floor.ask("0 probe")?.map(|answer| number(&answer, "round_trip_ns")).transpose()
@@ -172,7 +172,7 @@ impl Bench {
     /// the session is stopped before the last round.
     ///
     /// # Errors
-    /// The first that a side reports.
+    /// Returns the first error of a side.
     pub fn take_turns<S>(
         &mut self,
         rounds: usize,

@@ -1,7 +1,7 @@
 //! Measures one E+M step in turns: by a kernel with a special format of rows, and by the kernel of numbers over the
 //! same rows.
 //!
-//! Both are ours: the question is what the form gains, not what another program takes. Both are checked against a plain
+//! Both kernels are Lehr's, because the measurement shows the gain of the format. The lab checks both against a plain
 //! loop in `f64` before their time counts.
 
 use std::ops::Range;
@@ -76,7 +76,7 @@ impl Step {
     /// answer that it is handed, in the order of the right one.
     ///
     /// # Errors
-    /// An answer of either side that is off by more than `tolerance`.
+    /// Returns an error if the error of either side's answer exceeds `tolerance`.
     pub fn measure<T: Real>(
         &self,
         what: &str,

@@ -20,7 +20,7 @@ impl Problem {
     /// share memberships. `group` gives the group of a row, and every group has rows.
     ///
     /// # Panics
-    /// If a group is not below `clusters`.
+    /// Panics if a group is not below `clusters`.
     pub fn new(rows: Fingerprints, clusters: usize, group: impl Fn(usize) -> usize) -> Self {
         let bits = rows.bits();
         let mut values = vec![0.0; rows.len() * bits];
@@ -43,7 +43,7 @@ impl Problem {
     /// Has both kernels take turns for this many rounds, on one thread.
     ///
     /// # Errors
-    /// An answer of either side that is off by more than `tolerance`.
+    /// Returns an error if the error of either side's answer exceeds `tolerance`.
     pub fn measure<T: Real>(&self, rounds: usize, tolerance: f64) -> Result<Turns> {
         let (step, bits) = (&self.step, self.rows.bits());
         let leaves = step.leaves();

@@ -1,9 +1,9 @@
-//! `lehr-lab chemistry`: compounds as rows of bits beside the same rows as numbers, what a division among threads
-//! costs, where the active compounds are, and large numbers of compounds once.
+//! `lehr-lab chemistry`: compounds as rows of bits, compared with the same rows as numbers. It also measures the
+//! overhead of several threads, the clusters of the active compounds, and, once, large numbers of compounds.
 //!
-//! Whole runs are the command that users run, a process of its own ([`clustering`]), so that its memory is its own too;
-//! a step of the kernels is measured in this process ([`bit_step`](crate::bit_step)). [`compounds`] are real or made,
-//! [`definition`] has the cases.
+//! A whole run is the command that users run, in its own process ([`clustering`]), so that its memory is measured
+//! separately. A step of the kernels is measured in this process ([`bit_step`](crate::bit_step)). [`compounds`] reads
+//! or generates the compounds, and [`definition`] has the cases.
 
 pub mod clustering;
 pub mod compounds;
@@ -63,8 +63,8 @@ const FOUND: f64 = 0.999;
 /// The largest relative difference between the sum of squares that a command reports and the counted one, which differ
 /// only by the order of terms.
 const SAME: f64 = 1e-9;
-/// The bytes that a synthetic compound takes while it is read and clustered: its form in the file, its words twice, its
-/// id, its label and its row in the results.
+/// The bytes that a synthetic compound takes while it is read and clustered. They include its form in the file, its
+/// words twice, its id, its label and its row in the results.
 const BYTES_A_ROW: f64 = 650.0;
 
 /// This lab, which has no peers.
@@ -89,8 +89,8 @@ pub struct Setting {
 /// to end.
 ///
 /// # Errors
-/// Compounds that cannot be read, a run that fails, a wrong answer, `only` that names nothing, a folder or record that
-/// cannot be written. What was measured before is kept.
+/// Returns an error if compounds cannot be read, a run fails, an answer is wrong, `only` matches no case, or a folder
+/// or the record cannot be written. Earlier figures are kept.
 pub fn run(options: &Options, setting: &Setting, stop: Stop) -> Result<End> {
     let file = definition::file();
     let definition = if options.quick { file.quick } else { file.full };

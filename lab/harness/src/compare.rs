@@ -6,7 +6,7 @@ use crate::measure::Spread;
 /// cancel.
 ///
 /// # Panics
-/// If the sides have different numbers of rounds.
+/// Panics if the sides have different numbers of rounds.
 pub fn ratios(ours: &[f64], theirs: &[f64]) -> Spread {
     assert_eq!(ours.len(), theirs.len());
     let pairs: Vec<f64> = ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect();

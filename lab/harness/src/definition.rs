@@ -299,7 +299,7 @@ pub struct Overhead {
 /// Reads the definition `name` of `lab/definitions`.
 ///
 /// # Errors
-/// If the file is missing (the harness runs in the project's folder) or does not have this form.
+/// Returns an error if the file is missing (the harness runs in the project's folder) or does not have this form.
 pub fn read<T: DeserializeOwned>(name: &str) -> Result<T> {
     let path = Path::new("lab/definitions").join(name);
     let text = fs::read_to_string(&path)

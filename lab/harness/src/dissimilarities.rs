@@ -19,7 +19,7 @@ use crate::output;
 /// Returns the dissimilarities of a set; nothing if its table is not below the data folder.
 ///
 /// # Errors
-/// A set that is none, and those of [`alu_repeats`] and [`patients`].
+/// Returns an error if the set names no items, and the errors of [`alu_repeats`] and [`patients`].
 pub fn of_set(set: &MapSet, data: Option<&Path>) -> Result<Option<Dissimilarities>> {
     match (set.alu, set.patients, &set.table) {
         (Some(items), None, None) => Ok(Some(alu_repeats(items)?.0)),
@@ -35,7 +35,7 @@ pub fn of_set(set: &MapSet, data: Option<&Path>) -> Result<Option<Dissimilaritie
 /// Compares this many Alu repeats by local alignments and identity; also returns the family of each.
 ///
 /// # Errors
-/// More than there are, or fewer than two.
+/// Returns an error if `items` is below two or above the number of repeats.
 pub fn alu_repeats(items: usize) -> Result<(Dissimilarities, Vec<String>)> {
     let (all, subfamilies) = datasets::alu_repeats();
     let rows = chosen(items, all.len())?;
@@ -51,7 +51,7 @@ pub fn alu_repeats(items: usize) -> Result<(Dissimilarities, Vec<String>)> {
 /// adults are those of the project, or those of a table with the ids in `row`.
 ///
 /// # Errors
-/// More than there are, or fewer than two; a table that cannot be read.
+/// Returns an error if `items` is below two or above the number of patients, or if the table cannot be read.
 pub fn patients(items: usize, table: Option<&Path>) -> Result<Dissimilarities> {
     let of_rows = || Selection { id: Some("row".into()), header: Some(true), ..Selection::default() };
     let all = table.map_or_else(|| Ok(datasets::patients()), |path| read::incomplete(path, &of_rows()))?;
@@ -65,7 +65,8 @@ pub fn patients(items: usize, table: Option<&Path>) -> Result<Dissimilarities> {
 /// their ids. A gap counts as a letter.
 ///
 /// # Errors
-/// A file that cannot be read, sequences that are not aligned, fewer than so many or than two.
+/// Returns an error if the file cannot be read, its sequences are not aligned, or there are fewer than `first` or than
+/// two.
 pub fn aligned(path: &Path, first: usize) -> Result<(Dissimilarities, Vec<String>)> {
     let all = fasta::sequences(path, fasta::Expected { alphabet: None, is_aligned: true })?;
     ensure!((2..=all.len()).contains(&first), "the first {first} sequences of {}", all.len());
@@ -103,7 +104,7 @@ pub fn condensed(matrix: &Dissimilarities) -> Vec<f64> {
 /// reports the number of filled pairs.
 ///
 /// # Errors
-/// A matrix that has no value at all.
+/// Returns an error if the matrix has no value.
 pub fn complete(name: &str, matrix: Dissimilarities) -> Result<Dissimilarities> {
     let mut pairs = condensed(&matrix);
     let missing = pairs.iter().filter(|value| value.is_nan()).count();

@@ -1,9 +1,9 @@
 //! `lehr-lab growth`: how time and memory of clusters, mixtures and topographic maps grow with rows, columns, clusters
 //! and ranks.
 //!
-//! Every run is the command that users run, a process of its own ([`run`](definition::Work::run)), so that its memory
-//! is its own too. The rows are blobs ([`blobs`]), of any number, which clusters must find again. [`definition`] has
-//! the axes; an exponent is fitted along each.
+//! Every run is the command that users run, in its own process ([`run`](definition::Work::run)), so that its memory is
+//! measured separately. The rows are any number of blobs ([`blobs`]), which clusters must find again. [`definition`]
+//! has the axes; an exponent is fitted along each axis.
 
 pub mod blobs;
 pub mod definition;
@@ -54,8 +54,8 @@ struct Case {
 /// whether to end.
 ///
 /// # Errors
-/// A command that fails, blobs that are not found again, `only` that names nothing, a folder or record that cannot be
-/// written. What was measured before is kept.
+/// Returns an error if a command fails, blobs are not found again, `only` matches no case, or a folder or the record
+/// cannot be written. Earlier figures are kept.
 pub fn run(options: &Options, setting: &Setting, stop: Stop) -> Result<End> {
     let file = definition::file();
     let definition = &if options.quick { file.quick } else { file.full };

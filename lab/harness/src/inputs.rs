@@ -24,7 +24,7 @@ pub fn find(set: &SetDefinition, data: Option<&Path>) -> Option<PathBuf> {
 /// Reads the points of a set.
 ///
 /// # Errors
-/// What the reader says about the file.
+/// Returns the errors of the reader.
 pub fn load(set: &SetDefinition, path: &Path) -> Result<Points> {
     // The column of known classes is read as the id, so it is not part of the points.
     let selection = Selection {
@@ -66,7 +66,7 @@ pub fn mixture(rows: usize, dimension: usize, clusters: usize, deviation: f64) -
 /// Writes `blocks` of numbers one after the other as little-endian doubles to `target/lab/NAME`, for a runner.
 ///
 /// # Errors
-/// If the file cannot be written.
+/// Returns an error if the file cannot be written.
 pub fn write_numbers(name: &str, blocks: &[&[f64]]) -> Result<PathBuf> {
     let path = Path::new(WORK_FOLDER).join(name);
     let bytes: Vec<u8> = blocks.iter().flat_map(|block| block.iter().flat_map(|number| number.to_le_bytes())).collect();
@@ -78,7 +78,7 @@ pub fn write_numbers(name: &str, blocks: &[&[f64]]) -> Result<PathBuf> {
 /// Writes a text for a runner.
 ///
 /// # Errors
-/// If the file cannot be written.
+/// Returns an error if the file cannot be written.
 pub fn write_text(name: &str, text: &str) -> Result<PathBuf> {
     let path = Path::new(WORK_FOLDER).join(name);
     fs::create_dir_all(path.parent().context("a file in a folder")?)?;
@@ -89,7 +89,7 @@ pub fn write_text(name: &str, text: &str) -> Result<PathBuf> {
 /// Writes points in the format of runners in Python (`lab/runners/table.py`).
 ///
 /// # Errors
-/// If the file cannot be written.
+/// Returns an error if the file cannot be written.
 pub fn write_table(name: &str, points: &Points) -> Result<PathBuf> {
     let weighted = if points.weights().is_some() { 1.0 } else { 0.0 };
     let head = [points.len() as f64, points.dimension() as f64, weighted];

@@ -9,7 +9,7 @@ use crate::exit::{Failure, Kind};
 /// Listens for Ctrl-C (`SIGINT`), `SIGTERM` and `SIGHUP`; the returned function reports whether one has come.
 ///
 /// # Errors
-/// [`Kind::Environment`] if the operating system refuses the handler.
+/// Returns [`Kind::Environment`] if the operating system refuses the handler.
 pub fn listen() -> Result<Stop, Failure> {
     let said = Arc::<OnceLock<()>>::default();
     let saying = said.clone();

@@ -1,8 +1,8 @@
 //! Measures Lehr in comparison with its peers and with the limits of the machine.
 //!
-//! A measurement is: a definition (`lab/definitions`), sides that do the same work, rounds in which the sides take
-//! turns, a check of every answer, a table with min, median and max, and a record. `lab/METHOD.md` says why each step
-//! is as it is.
+//! A measurement consists of a definition (`lab/definitions`), sides that do the same work, and rounds in which the
+//! sides take turns. It checks every answer, and ends with a record and a table of minimum, median and maximum. For the
+//! reasons behind each step, see `lab/METHOD.md`.
 //!
 //! The program is `lehr-lab`: its labs ([`ports`], [`ranks`], [`services`], [`overhead`], [`scale`], [`growth`],
 //! [`chemistry`]) keep records case by case; `bench` and `quality` ([`command`]) write tables.

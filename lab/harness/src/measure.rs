@@ -1,7 +1,8 @@
 //! Measures time in rounds in which the sides take turns, and gives minimum, median and maximum.
 //!
-//! Turns, because a machine changes while it is measured (frequency, neighbours, pages): sides measured one after the
-//! other are measured on different machines. No mean: one interruption would move it. Nothing is thrown away.
+//! Sides take turns because a machine changes during a measurement (frequency, other programs, memory pages). Sides
+//! measured one after the other would not be comparable. There is no mean, since one interruption would change it. No
+//! sample is discarded.
 
 use std::time::{Duration, Instant};
 
@@ -41,7 +42,7 @@ impl Spread {
     /// Returns the spread of `figures`.
     ///
     /// # Panics
-    /// If there are none.
+    /// Panics if there are none.
     pub fn of(figures: &[f64]) -> Self {
         let mut sorted = figures.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -58,7 +59,7 @@ pub type Side<'a> = Box<dyn FnMut() -> Result<f64> + 'a>;
 /// round, so that no side always follows the same other side.
 ///
 /// # Errors
-/// The first that a side reports: a wrong answer, a runner that died.
+/// Returns the first error of a side: a wrong answer, or a runner that has ended.
 pub fn take_turns(rounds: usize, sides: &mut [Side<'_>]) -> Result<Vec<Vec<f64>>> {
     let mut seconds = vec![Vec::with_capacity(rounds); sides.len()];
     for round in 0..=rounds {

@@ -13,7 +13,7 @@ pub fn line(text: &str) {
 /// Prints a result unchanged.
 ///
 /// # Errors
-/// What the operating system says; a reader that went away is no error.
+/// Returns the error of the operating system. A closed pipe is not an error.
 pub fn answer(text: &str) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

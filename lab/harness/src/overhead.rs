@@ -1,10 +1,10 @@
 //! `lehr-lab overhead`: the overhead of dividing a clustering run among threads, among MPI processes, and among both.
 //!
-//! Every side is a job of its own ([`launch`]): this program alone or under `mpiexec`, told by one line what to do
-//! ([`task`]). In each round every side solves the same problem once ([`turns`]), and all must end with the same bits.
-//! From the overheads follow the laws of the papers ([`fits`], [`model`]). The kernel in synchronised stages tells how
-//! evenly ranks run ([`stages`], [`fluctuation`]), a model of sums that share cache lines what they would cost
-//! ([`padding`]). Maps are made by each engine ([`scaling`]).
+//! Every side is a job ([`launch`]): this program, alone or under `mpiexec`, with a line that describes its task
+//! ([`task`]). In each round every side solves the same problem once ([`turns`]), and all results must be
+//! bit-identical. The laws of the papers are fitted to the overheads ([`fits`], [`model`]). The kernel in synchronised
+//! stages shows how evenly ranks run ([`stages`], [`fluctuation`]). A model shows the cost of sums that share cache
+//! lines ([`padding`]). Each engine also makes maps ([`scaling`]).
 
 pub mod definition;
 pub mod figure;
@@ -38,7 +38,7 @@ use launch::Starter;
 /// The options of the measurement.
 ///
 /// `only` is compared with the names of cases: `N = 20000, K = 10` for whole runs, `pairs, N = 1000, K = 10` for
-/// pairwise ones, `stages, n = 10000, K = 80` for the kernel, `padding` for sums beside each other, `scaling, alu
+/// pairwise runs, `stages, n = 10000, K = 80` for the kernel, `padding` for sums that share cache lines, `scaling, alu
 /// 3,000` for maps.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -63,8 +63,8 @@ pub struct Options {
 /// Measures the requested cases and prints tables or an array of records.
 ///
 /// # Errors
-/// A job that failed, sides that differ in bits, `only` that names nothing, a launcher that does not start, a record
-/// that cannot be read or written. What was measured before is kept.
+/// Returns an error if a job fails, sides are not bit-identical, `only` matches no case, a launcher does not start, or
+/// the record cannot be read or written. Earlier figures are kept.
 pub fn run(options: &Options, mut stop: Stop) -> Result<End> {
     let file = definition::file();
     let definition = if options.quick { &file.quick } else { &file.full };

@@ -1,9 +1,9 @@
 //! `lehr-lab ports`: the port runtime, its peers and a C program, measured in turns in one run.
 //!
-//! Ours runs in this process; a peer is a program of its own behind a pipe (`lab/runners/ports`), and so are the C
-//! floors. In every round each side does its work once, and every side checks its result: a rank that sees a message of
-//! another stage ends the measurement. [`cells`] has the four patterns; the tables set the figures beside the holders
-//! that `lab/definitions/runtime/ports.json` names. What both labs share is [`crate::bench`].
+//! Lehr runs in this process. Each peer is a separate program behind a pipe (`lab/runners/ports`), and so are the C
+//! floors. In every round each side does its work once, and checks its result: if a rank of Lehr gets a message of
+//! another stage, the measurement ends. [`cells`] has the four patterns. The tables compare the figures with the
+//! holders that `lab/definitions/runtime/ports.json` names. [`crate::bench`] has the code that the labs share.
 
 pub mod cells;
 pub mod definition;
@@ -53,8 +53,8 @@ const LISTED: [&str; 7] = ["spare workers", "rings", "posting rate", "posting", 
 /// whether to end.
 ///
 /// # Errors
-/// A wrong result of ours, `only` that names nothing, a record that cannot be read or written. What was measured before
-/// is kept.
+/// Returns an error if a result of Lehr is wrong, if `only` matches no case, or if the record cannot be read or
+/// written. Earlier figures are kept.
 pub fn run(options: &Options, stop: Stop) -> Result<End> {
     let file = definition::file();
     let definition = if options.quick { &file.quick } else { &file.full };

@@ -26,7 +26,7 @@ pub struct Taken {
 /// the command runs, its standard error is in a file in `folder`.
 ///
 /// # Errors
-/// A command that does not start, or one that fails, with what it said.
+/// Returns an error if the command does not start, or fails; in the second case with its standard error.
 pub fn run(mut command: Command, folder: &Path, stop: &mut dyn FnMut() -> bool) -> Result<Option<Taken>> {
     let said = folder.join("said.txt");
     let errors = std::fs::File::create(&said).with_context(|| format!("cannot write {}", said.display()))?;

@@ -8,7 +8,7 @@ use crate::exit::{Failure, Kind};
 /// Returns the path of the lab's own program.
 ///
 /// # Errors
-/// [`Kind::Environment`] if the operating system does not tell.
+/// Returns [`Kind::Environment`] if the operating system does not report the path.
 pub fn own() -> Result<PathBuf, Failure> {
     std::env::current_exe()
         .map_err(|cause| Failure::new(Kind::Environment, format!("cannot find this program's file: {cause}")))
@@ -18,7 +18,7 @@ pub fn own() -> Result<PathBuf, Failure> {
 /// with it.
 ///
 /// # Errors
-/// [`Kind::Environment`] if it is in neither place.
+/// Returns [`Kind::Environment`] if the command is in neither place.
 pub fn lehr() -> Result<PathBuf, Failure> {
     let name = format!("lehr{}", std::env::consts::EXE_SUFFIX);
     let beside = own()?.with_file_name(&name);

@@ -1,10 +1,11 @@
 //! `lehr-lab ranks`: ranks on threads, over ports and on MPI, with C programs on the same MPIs, Java, and a C program
 //! without MPI, in turns in one run.
 //!
-//! Ours on threads and over ports runs in this process. An MPI is a runner (`lab/runners/mpi`) that starts a program
-//! for each number of ranks; ours on MPI is such a program too (`lab/harness/src/bin/rank_side.rs`). Every side checks
-//! each stage: a wrong result of ours ends the measurement. [`cells`] measures, [`operation`] has the words,
-//! [`program`] is what a rank of ours does. What both labs share is [`crate::bench`].
+//! Lehr's ranks on threads and over ports run in this process. For each MPI, a runner (`lab/runners/mpi`) starts a
+//! program for each number of ranks; for Lehr on MPI, this program is `lab/harness/src/bin/rank_side.rs`. Every side
+//! checks each stage: a wrong result of Lehr ends the measurement. [`cells`] measures, [`operation`] has the operations
+//! and their names, and [`program`] is the program of a rank of Lehr. [`crate::bench`] has the code that the labs
+//! share.
 
 pub mod cells;
 pub mod definition;
@@ -39,8 +40,8 @@ const LISTED: [&str; 1] = ["arrays rate"];
 /// whether to end.
 ///
 /// # Errors
-/// A wrong result of ours, `only` that names nothing, a record that cannot be read or written. What was measured before
-/// is kept.
+/// Returns an error if a result of Lehr is wrong, if `only` matches no case, or if the record cannot be read or
+/// written. Earlier figures are kept.
 pub fn run(options: &Options, stop: Stop) -> Result<End> {
     let file = definition::file();
     let definition = if options.quick { &file.quick } else { &file.full };

@@ -48,7 +48,7 @@ impl Record {
     /// Writes both files, replacing earlier ones of the same name.
     ///
     /// # Errors
-    /// If the folder cannot be made or a file not written.
+    /// Returns an error if the folder cannot be made, or a file cannot be written.
     pub fn write(&self, machine: &Machine) -> Result<PathBuf> {
         fs::create_dir_all(&self.folder).with_context(|| format!("cannot make {}", self.folder.display()))?;
         let path = self.folder.join(format!("{}.csv", self.subject));

@@ -11,7 +11,7 @@ const AROUND: [&str; 3] = ["reading", "writing tables", "writing the report"];
 /// Reads a file of JSON: `summary.json`, or the header of a matrix.
 ///
 /// # Errors
-/// A file that cannot be read or is none.
+/// Returns an error if the file cannot be read or is not JSON.
 pub fn json(path: &Path) -> Result<Value> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     serde_json::from_str(&text).with_context(|| format!("{} is no JSON", path.display()))
@@ -20,7 +20,7 @@ pub fn json(path: &Path) -> Result<Value> {
 /// Returns the seconds of the method's phases of a run on rows, from its summary.
 ///
 /// # Errors
-/// A summary without such phases.
+/// Returns an error if the summary has no such phases.
 pub fn seconds_of_method(summary: &Value) -> Result<f64> {
     let phases = summary["seconds"]["phases"].as_array().context("a summary without its phases")?;
     let seconds = phases.iter().filter(|named| !AROUND.iter().any(|around| named["phase"] == *around));
@@ -32,7 +32,7 @@ pub fn seconds_of_method(summary: &Value) -> Result<f64> {
 /// Returns the cluster of each row: the second column of `labels.csv`.
 ///
 /// # Errors
-/// A file that cannot be read, or a row without a label.
+/// Returns an error if the file cannot be read, or if a row has no label.
 pub fn labels(path: &Path) -> Result<Vec<u32>> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let cell = |line: &str| line.split(',').nth(1).and_then(|cell| cell.parse().ok());

@@ -1,7 +1,7 @@
 //! A runner: a program in its own language that answers each line on its standard input with a line of JSON.
 //!
-//! The runner starts once and lives as long as its case, so that starting it, importing libraries and reading data are
-//! not measured. A thread takes its answers in, so that one that never answers can be told from one that is slow.
+//! The runner starts once for each case, so that starting it, importing libraries and reading data are not measured. A
+//! thread reads its answers, so that the lab can give up on a runner that never answers.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
@@ -33,7 +33,7 @@ impl Runner {
     /// Starts `program` with `arguments`; messages call it `name`.
     ///
     /// # Errors
-    /// If the program cannot be started.
+    /// Returns an error if the program cannot be started.
     pub fn start<S: AsRef<OsStr>>(
         name: &str,
         program: impl AsRef<OsStr>,
@@ -72,7 +72,7 @@ impl Runner {
     /// Sends a line and waits for the answer.
     ///
     /// # Errors
-    /// If the runner ended, answered something that is no JSON, or gave no answer while there was patience.
+    /// Returns an error if the runner has ended, its answer is not JSON, or no answer comes within the time limit.
     pub fn ask(&mut self, line: &str) -> Result<Value> {
         let requests = self.requests.as_mut().context("the input is open until the end")?;
         writeln!(requests, "{line}")
@@ -112,7 +112,7 @@ impl Drop for Runner {
 /// Returns a number of an answer.
 ///
 /// # Errors
-/// If the answer has no number of that name.
+/// Returns an error if the answer has no number of that name.
 pub fn number(answer: &Value, name: &str) -> Result<f64> {
     answer[name].as_f64().with_context(|| format!("the answer has no number {name:?}: {answer}"))
 }
@@ -120,7 +120,7 @@ pub fn number(answer: &Value, name: &str) -> Result<f64> {
 /// Returns all numbers of an answer's (nested) array, in order.
 ///
 /// # Errors
-/// If the answer has no such array or something in it is no number.
+/// Returns an error if the answer has no such array, or if an element of it is not a number.
 pub fn numbers(answer: &Value, name: &str) -> Result<Vec<f64>> {
     fn collect(value: &Value, into: &mut Vec<f64>) -> Option<()> {
         match value {

@@ -1,9 +1,9 @@
 //! `lehr-lab scale`: how time and memory of distances, clusters and maps grow with the number of items, and large sizes
 //! once.
 //!
-//! Every stage is the command that users run, a process of its own ([`stage`]), so that its memory is its own too. The
-//! items are sequences made by mutation from known ancestors ([`sequences`]): of any number, and with families that
-//! clusters must find again. [`definition`] has the sizes, [`growth`] the exponents.
+//! Every stage is the command that users run, in its own process ([`stage`]), so that its memory is measured
+//! separately. The items are any number of sequences, made by mutation from known ancestors ([`sequences`]). Clusters
+//! must find the families of these ancestors again. [`definition`] has the sizes, and [`growth`] fits the exponents.
 
 pub mod definition;
 pub mod given;
@@ -50,8 +50,8 @@ pub struct Setting {
 /// whether to end.
 ///
 /// # Errors
-/// A stage that fails, families that are not found again, `only` that names nothing, a folder or record that cannot be
-/// written. What was measured before is kept.
+/// Returns an error if a stage fails, families are not found again, `only` matches no case, or a folder or the record
+/// cannot be written. Earlier figures are kept.
 pub fn run(options: &Options, setting: &Setting, stop: Stop) -> Result<End> {
     let file = definition::file();
     let mut definition = if options.quick { file.quick } else { file.full };

@@ -1,4 +1,4 @@
-//! Judges all sides by the same function: the lab computes the sum of squares of given centres from the points, and
+//! Judges all sides by the same function. The lab computes the sum of squares of given centres from the points, and
 //! does not use the figures that sides report.
 
 use lehr_data::Points;
@@ -6,7 +6,7 @@ use lehr_data::Points;
 /// Computes `sum_i w_i min_k |x_i - c_k|^2` for centres K x d. The time is proportional to n K d.
 ///
 /// # Panics
-/// If `centers` is not a whole number of centres, or there is none.
+/// Panics if `centers` is empty or does not consist of whole centres.
 pub fn sum_of_squares(points: &Points, centers: &[f64]) -> f64 {
     let dimension = points.dimension();
     assert!(!centers.is_empty() && centers.len().is_multiple_of(dimension));

@@ -1,11 +1,11 @@
 //! `lehr-lab services`: messages to a service in one process, compared with actor libraries, and `lehr serve` compared
 //! with a bare handler of axum.
 //!
-//! Ours in process runs here; the peers are programs behind a pipe (`lab/runners/services`). Over HTTP both are
-//! programs of their own, and the load comes from here. Every side knows what each answer must be: a wrong one of ours
-//! ends the measurement. [`group`] has the words and what a client does, [`messages`] and [`http`] the two
-//! measurements, [`listeners`], [`neighbours`] and [`clusterings`] what others do to a service. What all labs share is
-//! [`crate::bench`].
+//! For messages in one process, Lehr runs in this process, and the peers are programs behind a pipe
+//! (`lab/runners/services`). Over HTTP, both servers are separate programs, and this process generates the load. Every
+//! side knows the right answers: a wrong answer of Lehr ends the measurement. [`group`] has the protocol and the
+//! client's part. [`messages`] and [`http`] are the two measurements. [`listeners`], [`neighbours`] and [`clusterings`]
+//! measure how subscribers and other services affect a service. [`crate::bench`] has the code that the labs share.
 
 pub mod clusterings;
 pub mod counter;
@@ -48,8 +48,8 @@ pub const LAB: Lab = Lab {
 /// serves. It calls `stop` between samples to learn whether to end.
 ///
 /// # Errors
-/// A wrong result of ours, `only` that names nothing, a record that cannot be read or written. What was measured before
-/// is kept.
+/// Returns an error if a result of Lehr is wrong, if `only` matches no case, or if the record cannot be read or
+/// written. Earlier figures are kept.
 pub fn run(options: &Options, program: &Path, stop: Stop) -> Result<End> {
     let file = definition::file();
     let definition = if options.quick { &file.quick } else { &file.full };

@@ -20,7 +20,7 @@ impl Problem {
     /// centres share memberships. `group` gives the group of a row, and every group has rows.
     ///
     /// # Panics
-    /// If a group is not below `clusters`.
+    /// Panics if a group is not below `clusters`.
     pub fn new(rows: Sparse, clusters: usize, group: impl Fn(usize) -> usize) -> Self {
         let columns = rows.dimension();
         let mut values = vec![0.0; rows.len() * columns];
@@ -45,7 +45,7 @@ impl Problem {
     /// Has both kernels take turns for this many rounds, on one thread.
     ///
     /// # Errors
-    /// An answer of either side that is off by more than `tolerance`.
+    /// Returns an error if the error of either side's answer exceeds `tolerance`.
     pub fn measure<T: Real>(&self, rounds: usize, tolerance: f64) -> Result<Turns> {
         let (step, columns) = (&self.step, self.rows.dimension());
         let length = |row: usize| -> f64 { step.from_origin(step.numbers.row(row)).iter().map(|x| x * x).sum() };

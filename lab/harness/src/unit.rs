@@ -1,7 +1,7 @@
 //! The fixed computation between messages.
 //!
-//! The peers' runners include this file (`lab/runners/ports/src/lib.rs`), so that both sides of a pipe mean the same by
-//! a unit.
+//! The peers' runners include this file (`lab/runners/ports/src/lib.rs`), so that both sides of a pipe compute the same
+//! unit.
 
 use std::hint::black_box;
 
@@ -11,8 +11,8 @@ pub const UNIT_STEPS: u64 = 960;
 /// Does `count` units of computation: dependent steps of a 64-bit linear congruential generator, about a microsecond
 /// for each unit.
 ///
-/// The constants are hidden from the compiler: where it knows them it folds eight steps into one multiplication, and a
-/// unit lasts an eighth.
+/// The constants are hidden from the compiler. If it knew them, it would fold eight steps into one multiplication, and
+/// a unit would take an eighth of the time.
 #[inline(never)]
 pub fn units(mut x: u64, count: u32) -> u64 {
     let (factor, increment) = black_box((6_364_136_223_846_793_005_u64, 1_442_695_040_888_963_407_u64));

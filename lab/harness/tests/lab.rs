@@ -1,4 +1,5 @@
-//! The lab as a stranger meets it: the built program in a folder of its own, its exit code, its words, its records.
+//! Runs the lab as a newcomer does: the built program in a separate folder, with its exit code, its output and its
+//! records.
 //!
 //! `UPDATE_EXPECT=1 cargo test -p lehr-lab` rewrites the golden files in `tests/golden`; their diff is reviewed like
 //! code.

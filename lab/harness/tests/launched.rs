@@ -1,7 +1,7 @@
-//! The lab under `mpiexec`: overheads of processes, and one voice.
+//! Runs the lab under `mpiexec`: overheads of processes, and output from only one process.
 //!
-//! `LEHR_MPIEXEC` names the launcher; `make mpi` installs one and sets it. `cargo test` alone has none, and leaves
-//! these tests out.
+//! `LEHR_MPIEXEC` names the launcher; `make mpi` installs one and sets the variable. `cargo test` alone has no
+//! launcher, and leaves these tests out.
 #![allow(clippy::disallowed_methods, reason = "the environment says which launcher the tests use")]
 
 use std::process::{Command, Stdio};
@@ -19,7 +19,7 @@ fn overheads_are_measured_in_processes_too() {
     let folder = tempfile::tempdir().unwrap();
     let launcher = launcher();
     let line = ["overhead", "--quick", "--rounds", "1", "--json", "--mpiexec", &launcher, "--only"];
-    // Whole runs, whose bits are compared by the measurement itself; and the kernel alone.
+    // The cases are whole runs, whose bits the measurement itself compares, and the kernel alone.
     for (only, experiment) in [("N = 5000, K = 10", "overhead"), ("stages, n = 10000, K = 1", "range over mean")] {
         let done = Command::new(LAB).args(line).arg(only).current_dir(&folder).stdin(Stdio::null()).output().unwrap();
         let said = String::from_utf8_lossy(&done.stderr);

@@ -1,4 +1,4 @@
-//! Our own runner as the lab speaks to it: the line protocol of a peer.
+//! Tests our own runner by the line protocol of a peer, as the lab uses it.
 
 use std::path::Path;
 

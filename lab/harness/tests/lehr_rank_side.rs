@@ -1,12 +1,12 @@
-//! Ours on MPI as a program of the lab, where no launcher has started it. Under a launcher it is measured and checked
-//! by `lehr-lab ranks`.
+//! Tests the program of Lehr's ranks on MPI without a launcher. `lehr-lab ranks` measures and checks it under a
+//! launcher.
 
 use std::process::Command;
 
 #[test]
 fn without_a_launcher_it_says_how_it_is_started_and_fails() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lehr_rank_side"));
-    // The tests themselves may have been started by a launcher.
+    // A launcher may have started the tests themselves.
     command.env_clear().arg("socket");
     let outcome = command.output().unwrap();
     assert!(!outcome.status.success() && outcome.stdout.is_empty());

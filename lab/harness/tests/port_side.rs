@@ -1,5 +1,4 @@
-//! Ours as a runner (`lehr_port_side`): that the way of a message allocates nothing, and that receives which wait are
-//! all completed.
+//! Tests the runner `lehr_port_side`: the path of a message allocates nothing, and all waiting receives are completed.
 
 use lehr_lab::runner::{Runner, number};
 
@@ -18,7 +17,7 @@ fn a_message_from_its_post_to_its_handler_and_back_allocates_nothing() {
 fn a_stage_of_a_rendezvous_allocates_nothing_on_one_worker() {
     for pattern in ["pipeline 1", "shift 2", "two-shifts 2", "exchange 2"] {
         let answer = ask(&format!("2 allocations rendezvous {pattern} 1 20000"));
-        // Queues that grow to their size do so once, not once a stage.
+        // Queues grow to their size only once, not in each stage.
         assert!(number(&answer, "allocations").unwrap().abs() < 0.001, "{pattern}: {answer}");
     }
 }
@@ -26,7 +25,7 @@ fn a_stage_of_a_rendezvous_allocates_nothing_on_one_worker() {
 #[test]
 fn a_fresh_task_is_one_allocation_so_the_counter_counts() {
     let answer = ask("2 allocations fresh shift 2 1 20000");
-    // What a run sets up is not the same to the last allocation in both runs.
+    // The number of allocations that start a run differs slightly between the two runs.
     assert!(number(&answer, "allocations").unwrap() > 0.9, "{answer}");
 }
 

@@ -1,4 +1,4 @@
-"""Each call of an estimator beside scikit-learn's: fit, predict, transform and score on rows of single precision.
+"""Compares each call of an estimator with scikit-learn's: fit, predict, transform and score on rows of single precision.
 
     python side_by_side.py [--shapes 1000000x16,100000x128] [--estimators KMeans,…] [--rounds 5] [--limit 60] [--record FILE]
 
@@ -24,13 +24,13 @@ from pathlib import Path
 
 GROUPS = 20
 SHAPES = "1000000x16,100000x128"
-#: Rows that mixtures and maps are fitted to.
+#: The number of rows to which mixtures and maps are fitted.
 SOME = 20_000
 PACKAGES = ("lehr", "numpy", "scikit-learn", "scipy")
 
 
 def rows_of(count, columns):
-    """Groups of rows in single precision."""
+    """Returns groups of rows in single precision."""
     import numpy as np
 
     draw = np.random.default_rng(0)
@@ -39,7 +39,7 @@ def rows_of(count, columns):
 
 
 def kmeans(X):
-    """Both from one drawn start, and both from the same given centres, three iterations."""
+    """Returns the calls of k-means: both sides from one drawn start, and from the same given centres, three iterations."""
     import lehr
     from sklearn.cluster import KMeans
 
@@ -58,7 +58,7 @@ def kmeans(X):
 
 
 def annealing(X):
-    """Beside k-means from ten starts, which is what annealing makes needless."""
+    """Returns the calls of annealing, compared with k-means from ten starts, which annealing makes unnecessary."""
     import lehr
     from sklearn.cluster import KMeans
 
@@ -72,7 +72,7 @@ def annealing(X):
 
 
 def mixture(X):
-    """Diagonal covariances; fitted to some of the rows."""
+    """Returns the calls of mixtures with diagonal covariances, fitted to some of the rows."""
     import lehr
     from sklearn.mixture import GaussianMixture
 
@@ -91,7 +91,7 @@ def mixture(X):
 
 
 def topographic(X):
-    """scikit-learn has no such map: ours alone."""
+    """Returns the calls of topographic maps; only Lehr's, since scikit-learn has no such map."""
     import lehr
 
     some = X[:SOME]
@@ -104,7 +104,7 @@ def topographic(X):
 
 
 def scaling(X):
-    """All pairs of rows fit for few rows; scikit-learn's map takes no new ones."""
+    """Returns the calls of scaling, for few rows, since all pairs are compared; scikit-learn's map takes no new rows."""
     import lehr
 
     some, more = X[:1000], X[:20_000]
@@ -120,7 +120,7 @@ SIDES = ("lehr", "scikit-learn")
 
 
 def timed(call):
-    """Seconds, and the seconds of all threads together."""
+    """Returns the seconds of a call, and the processor seconds of all threads together."""
     before, started = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
     call()
     seconds, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_SELF)
@@ -128,7 +128,7 @@ def timed(call):
 
 
 def measured(calls, rounds, limit):
-    """The runs of each call by each side, in turns."""
+    """Returns the runs of each call by each side, in turns."""
     found = {}
     for name, sides in calls.items():
         runs = {side: {"seconds": [], "processor": []} for side, call in zip(SIDES, sides) if call}
@@ -145,7 +145,7 @@ def measured(calls, rounds, limit):
 
 
 def one(request):
-    """All calls of an estimator on a shape, in this process."""
+    """Makes all calls of an estimator on a shape, in this process."""
     warnings.simplefilter("ignore")
     X = rows_of(*request["shape"])
     found = measured(ESTIMATORS[request["estimator"]](X), request["rounds"], request["limit"])
@@ -153,7 +153,7 @@ def one(request):
 
 
 def started(request):
-    """The same in a process of its own; a text where that came to nothing."""
+    """Makes all calls in a separate process; returns a text if this failed."""
     most = 10 * request["limit"] * request["rounds"]
     try:
         ended = subprocess.run([sys.executable, __file__, "--one", json.dumps(request)], capture_output=True, text=True, timeout=most)
@@ -180,7 +180,7 @@ def shown(estimator, shape, found):
 
 
 def machine():
-    """What the record was taken on."""
+    """Returns a description of the machine for the record."""
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").is_file() else []
     processor = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
     commit = git("rev-parse", "--short", "HEAD") or "unknown"
@@ -197,7 +197,7 @@ def git(*words):
 
 
 def write(path, value):
-    """Whole or not at all."""
+    """Writes the file as a whole, or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(path.name + ".new")
     beside.write_text(json.dumps(value, indent=1) + "\n")

@@ -1,6 +1,6 @@
 """faiss's k-means, one request a line (lab/METHOD.md has the protocol, which is that of the scikit-learn runner).
 
-faiss works in f32 and starts from random rows; sampling of rows is switched off, so that it sees all of them.
+faiss works in f32 and starts from random rows; sampling of rows is off, so that it uses all of them.
 """
 
 import sys

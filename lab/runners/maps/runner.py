@@ -3,7 +3,7 @@
 {"matrix": path, "items": n}                                                      -> {"versions": {...}}
 {"dimension": L, "seed": s, "starts": r, "iterations": most, "threads": t}        -> {"seconds": s, "iterations": of the best start, "positions": [[...]]}
 
-The matrix is little-endian doubles, the pairs (0,1), (0,2), ..., (1,2), .... The starts are random, one after the other, as its users have them by default.
+The matrix is little-endian doubles, the pairs (0,1), (0,2), ..., (1,2), .... The starts are random, one after the other, as by default.
 """
 
 import sys

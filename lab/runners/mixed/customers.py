@@ -13,7 +13,7 @@ FIRST = 10_000
 MEASURES = ["Umsatz", "Besuche", "Warenkorb", "Rabatt", "Antwortzeit", "Alter"]
 NAMES = ["Kundennr", "Land", "Beitritt", *MEASURES, "Notiz", "Mitglied"]
 DIGITS = [2, 0, 2, 1, 2, 0]
-# Logarithm of the sales, visits, basket, discount, response time, age; and the share of each group.
+# The logarithm of the sales, visits, basket, discount, response time, age; and the share of each group.
 GROUPS = [
     ((3.0, 2.0, 12.0, 5.0, 1.5, 28.0), 0.4),
     ((5.5, 12.0, 35.0, 12.0, 3.0, 41.0), 0.3),
@@ -24,7 +24,7 @@ WORD = (1 << 64) - 1
 
 
 class Random:
-    """Random numbers that are the same everywhere (splitmix64)."""
+    """Generates random numbers that are the same everywhere (splitmix64)."""
 
     def __init__(self, state):
         self.state = state
@@ -46,7 +46,7 @@ class Random:
 
 @dataclass(frozen=True)
 class Customer:
-    """What is known of one; measures in hundredths, None where there is a gap."""
+    """The facts about a customer; measures are in hundredths, None if a value is missing."""
 
     group: int
     country: str
@@ -57,7 +57,7 @@ class Customer:
 
 
 def rounded(value):
-    """To the nearest whole number, halves away from zero."""
+    """Rounds to the nearest whole number, halves away from zero."""
     return math.floor(abs(value) + 0.5) * (1 if value >= 0 else -1)
 
 
@@ -70,7 +70,7 @@ def group_of(share):
 
 
 def customers(seed=1, count=CUSTOMERS, outliers=OUTLIERS, twice=TWICE):
-    """The customers, and the rows of those that were made extreme."""
+    """Returns the customers, and the rows of those that were made extreme."""
     random = Random(seed)
     values, people = [], []
     for _ in range(count):
@@ -113,21 +113,21 @@ def customers(seed=1, count=CUSTOMERS, outliers=OUTLIERS, twice=TWICE):
         people[row] = replace(people[row], measures=tuple(measures))
     for _ in range(twice):
         row = random.below(count)
-        # One of each that is extreme.
+        # There is one extreme customer of each kind.
         row = row + 1 if row in planted else row
         people.append(people[row % count])
     return people, planted
 
 
 def written(hundredths, digits, decimal, thousands):
-    """A number of hundredths with these marks before the fraction and between thousands."""
+    """Formats a number of hundredths with these marks before the fraction and between thousands."""
     whole, rest = divmod(hundredths, 100)
     text = f"{whole:,}".replace(",", thousands)
     return text if digits == 0 else f"{text}{decimal}{rest // 10}" if digits == 1 else f"{text}{decimal}{rest:02}"
 
 
 def cells(people, is_german, first=FIRST):
-    """The table as a program of Germany or of England writes it: rows of texts, the names first."""
+    """Yields the table as a German or an English program writes it: rows of texts, the names first."""
     decimal, thousands = (",", ".") if is_german else (".", ",")
     random = Random(2)
     yield list(NAMES)
@@ -153,7 +153,7 @@ def csv(rows, is_german):
 
 
 def next_month(count=1000):
-    """Next month's file and its groups: no column Notiz any more, a column Kanal, and customers from Italy."""
+    """Returns next month's file and its groups: without the column Notiz, with a column Kanal, and with customers from Italy."""
     people, _ = customers(seed=7, count=count, outliers=0, twice=0)
     people = [replace(customer, country="IT") if row % 25 == 0 else customer for row, customer in enumerate(people)]
     names, *rows = cells(people, is_german=True, first=90_000)

@@ -16,12 +16,12 @@ import lines
 HERE = Path(__file__).resolve().parent
 ROUNDS = 5
 PROGRAMS = {"Lehr": "job_lehr.sh", "scikit-learn + skrub": "job_skrub.py", "Orange": "job_orange.py", "FactoMineR": "job_factominer.R", "DuckDB (reads only)": "job_duckdb.py"}
-# Of the outliers that a program lists, so many are looked at: twelve were planted.
+# The number of a program's outliers that are judged; twelve outliers were planted.
 FIRST = 15
 
 
 def command_of(program, lehr, rscript):
-    """How a program is started; None without what it needs."""
+    """Returns the command that starts a program; None if something that it needs is missing."""
     path = HERE / program
     starters = {".sh": "sh", ".py": sys.executable, ".R": rscript}
     starter = starters[path.suffix]
@@ -36,7 +36,7 @@ def column(path, name):
 
 
 class Bench:
-    """The files of the job in a folder, and what is known of them."""
+    """The files of the job in a folder, and the known facts about them."""
 
     def __init__(self, folder, lehr, rscript):
         self.folder, self.lehr, self.rscript = Path(folder), lehr, rscript
@@ -57,7 +57,7 @@ class Bench:
             (self.folder / name).write_text(text, encoding="utf-8")
 
     def run(self, program, file="kunden.csv", following="next.csv"):
-        """(seconds, what it said, exit code, its folder); of one that failed only what it said on standard error: the rest is of the first file."""
+        """Returns (seconds, output, exit code, folder); for a failed run, the output is only its standard error."""
         out = Path(tempfile.mkdtemp(dir=self.folder))
         command = [*command_of(program, self.lehr, self.rscript), self.folder / file, self.folder / following, out / "out"]
         paths = f"{Path(self.lehr).resolve().parent}{os.pathsep}{os.environ['PATH']}"
@@ -66,7 +66,7 @@ class Bench:
         return time.perf_counter() - began, done.stderr if done.returncode else done.stdout + done.stderr, done.returncode, out / "out"
 
     def agreement(self, labels):
-        """With the planted groups, of all but the customers that were made extreme; None if not every row has a label."""
+        """Returns the agreement with the planted groups, without the customers that were made extreme; None if a row has no label."""
         if len(labels) != len(self.people):
             return None
         pairs = [(customer.group, label) for row, (customer, label) in enumerate(zip(self.people, labels)) if row not in self.planted]
@@ -88,7 +88,7 @@ class Bench:
         }
 
     def trial(self, program, word, file="kunden.csv", following="next.csv"):
-        """What becomes of a file that differs: refused, reported (the word is in what it said), or neither."""
+        """Returns the outcome for a changed file: refused, reported (the output has the word), or neither."""
         _, said, code, out = self.run(program, file, following)
         labels = column(out / "labels.csv", "cluster")
         return {
@@ -100,7 +100,7 @@ class Bench:
 
 
 def compare(lehr, rscript, say):
-    """What each program needs for the job and what it gives; in turns, the first round warms up."""
+    """Measures the time and the results of each program for the job, in turns; the first round warms up."""
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(folder, lehr, rscript)
         programs = {name: program for name, program in PROGRAMS.items() if command_of(program, lehr, rscript)}

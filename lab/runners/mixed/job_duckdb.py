@@ -5,7 +5,7 @@ from pathlib import Path
 
 import duckdb
 
-# Which columns are measures and which have a currency or a per cent sign: seen by looking at the file.
+# The measures, and the columns with a currency or a per cent sign. A person saw this by looking at the file.
 MEASURES = ["Umsatz", "Besuche", "Warenkorb", "Rabatt", "Antwortzeit", "Alter"]
 
 file, _, out = sys.argv[1], sys.argv[2], Path(sys.argv[3])

@@ -14,14 +14,14 @@ from Orange.preprocess import Impute, Normalize
 from Orange.preprocess.score import ANOVA
 from sklearn.metrics import silhouette_score
 
-# Which columns are measures, which are skewed and which have a currency or a per cent sign: seen by looking at the file.
+# The measures, the skewed ones, and the columns with a currency or a per cent sign. A person saw this by looking at the file.
 MEASURES = ["Umsatz", "Besuche", "Warenkorb", "Rabatt", "Antwortzeit", "Alter"]
 SKEWED = ["Umsatz", "Besuche", "Warenkorb", "Antwortzeit"]
 CATEGORIES = ["Land", "Notiz", "Mitglied"]
 
 
 def read(path):
-    """Orange's own reader leaves every column with `-`, `N/A` or a decimal comma as text, so pandas reads."""
+    """Reads the file by pandas, because Orange's own reader leaves every column with `-`, `N/A` or a decimal comma as text."""
     table = pd.read_csv(path, sep=";", dtype=str, na_values=["-"])
     for name in MEASURES:
         table[name] = pd.to_numeric(table[name].str.replace(r"[.€%\s]", "", regex=True).str.replace(",", "."))
@@ -36,7 +36,7 @@ frame = read(file)
 table = table_from_frame(frame[MEASURES])
 prepared = Normalize()(Impute()(table))
 
-# Rows that lie alone are not to pull a centre.
+# Isolated rows should not pull a centre.
 judged = LocalOutlierFactorLearner(n_neighbors=20, contamination=0.003)(prepared)(prepared)
 inner = prepared[judged.get_column("Outlier") == judged.domain["Outlier"].to_val("No")]
 models = {count: KMeans(n_clusters=count, n_init=10, random_state=0).get_model(inner) for count in range(2, 11)}
@@ -46,7 +46,7 @@ centers = model.centroids
 
 
 def distances(rows):
-    """To each centre, of rows in the training table's domain: it repeats imputation and scale."""
+    """Returns the distances to each centre, of rows in the training table's domain, which repeats imputation and scale."""
     return np.linalg.norm(rows.X[:, None] - centers, axis=2)
 
 
@@ -59,7 +59,7 @@ low, high = np.percentile(distance, [25, 75])
 order = order[distance[order] > high + 3 * (high - low)]
 pd.DataFrame({"id": frame["Kundennr"].iloc[order], "distance": distance[order]}).to_csv(out / "outliers.csv", index=False)
 
-# What sets the clusters apart: measures by analysis of variance and means, categories by shares, and a tree.
+# Explains the clusters: measures by analysis of variance and means, categories by shares, and a tree.
 target = DiscreteVariable("cluster", values=[str(cluster) for cluster in range(len(centers))])
 labelled = Table.from_numpy(Domain(table.domain.attributes, target), table.X, labels)
 print("by analysis of variance:", dict(zip(MEASURES, ANOVA()(Impute()(labelled)).round(1))))

@@ -15,7 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, RobustScaler
 from sklearn.tree import DecisionTreeClassifier, export_text
 from skrub import ApplyToCols, Cleaner, TableVectorizer, ToFloat
 
-# Which columns are measures, which are skewed and which have a currency or a per cent sign: seen by looking at the file.
+# The measures, the skewed ones, and the columns with a currency or a per cent sign. A person saw this by looking at the file.
 MEASURES = ["Umsatz", "Besuche", "Warenkorb", "Rabatt", "Antwortzeit", "Alter"]
 SKEWED = ["Umsatz", "Besuche", "Warenkorb", "Antwortzeit"]
 
@@ -36,7 +36,7 @@ logarithms = make_column_transformer((FunctionTransformer(np.log1p), SKEWED), ("
 preparation = make_pipeline(logarithms, RobustScaler(), KNNImputer())
 rows = preparation.fit_transform(table)
 
-# Rows that lie alone are not to pull a centre.
+# Isolated rows should not pull a centre.
 lof = LocalOutlierFactor(n_neighbors=20).fit(rows)
 inner = lof.negative_outlier_factor_ > -3
 
@@ -52,7 +52,7 @@ low, high = np.percentile(distance, [25, 75])
 far = far[distance[far] > high + 3 * (high - low)]
 pd.DataFrame({"id": table["Kundennr"].iloc[far], "distance": distance[far]}).to_csv(out / "outliers.csv", index=False)
 
-# What sets the clusters apart: measures and categories alike, as features of one variance.
+# Explains the clusters by measures and categories alike, as features of equal variance.
 others = TableVectorizer().fit_transform(table.drop(columns=["Kundennr", *MEASURES]))
 features = pd.concat([pd.DataFrame(rows, columns=SKEWED + [name for name in MEASURES if name not in SKEWED]), others], axis=1)
 effects = ((features.groupby(labels).mean() - features.mean()) / features.std()).T

@@ -1,8 +1,8 @@
-"""Lines of code of a program in Python, R or shell."""
+"""Counts the lines of code of a program in Python, R or shell."""
 
 
 def of(text):
-    """Lines of code: neither blank, nor comment, nor in a module's opening description."""
+    """Returns the lines of code, without blank lines, comments, and the module's docstring."""
     counted, in_description = 0, False
     for line in (line.strip() for line in text.splitlines()):
         if in_description or line.startswith('"""'):

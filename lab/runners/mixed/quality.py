@@ -1,4 +1,4 @@
-"""Contenders on tables of mixed types: the labels of each, and the adjusted Rand index with the known classes."""
+"""Runs the contenders on tables of mixed types, and computes the adjusted Rand index of their labels with the known classes."""
 
 import csv
 import json
@@ -20,15 +20,15 @@ from skrub import TableVectorizer
 
 HERE = Path(__file__).resolve().parent
 STARTS = 10
-# Of kmodes and of PAM, whose starts take seconds on thousands of rows.
+# The number of starts of kmodes and of PAM, which take seconds on thousands of rows.
 FEW_STARTS = 3
 SEEDS = {"given": range(5), "found": range(3)}
-# Numbers that are offered where none is given.
+# The numbers of clusters that contenders may choose from if none is given.
 OFFERED = range(2, 11)
 
 
 class Lehr:
-    """`lehr cluster FILE --auto`, with these options more."""
+    """Runs `lehr cluster FILE --auto` with further options."""
 
     def __init__(self, command):
         self.command = command
@@ -57,7 +57,7 @@ def k_prototypes(frame, one, clusters, seed):
 
 
 def gower_pam(frame, one, clusters, seed):
-    """The best of several random starts of FasterPAM."""
+    """Returns the labels of the best of several random starts of FasterPAM."""
     distances = gower.gower_matrix(frame, cat_features=[name in one.categories for name in frame])
     runs = [kmedoids.fasterpam(distances, clusters, random_state=FEW_STARTS * seed + start) for start in range(FEW_STARTS)]
     return min(runs, key=lambda run: run.loss).labels
@@ -86,7 +86,7 @@ GIVEN = {"k-prototypes (kmodes)": k_prototypes, "Gower + PAM": gower_pam, "FAMD 
 
 
 def of_r(rscript, frame, one, clusters):
-    """Labels of clustMixType and FactoMineR, by contender and seed; nothing without R."""
+    """Returns the labels of clustMixType and FactoMineR, by contender and seed; nothing without R."""
     if not rscript:
         return {}
     with tempfile.TemporaryDirectory() as folder:
@@ -104,19 +104,19 @@ def of_r(rscript, frame, one, clusters):
 
 
 def agreement(one, labels):
-    """Rows that a contender leaves out, labelled -1, are a cluster together."""
+    """Computes the agreement with the classes; rows that a contender leaves out (-1) count as one cluster."""
     judged = [(known, label) for row, (known, label) in enumerate(zip(one.classes, labels, strict=True)) if row not in one.left_out]
     return adjusted_rand_score(*zip(*judged))
 
 
 def judged(one, by_seed):
-    """Agreement and number of clusters for each seed."""
+    """Returns the agreement and the number of clusters for each seed."""
     rounded = {seed: round(float(agreement(one, labels)), 4) for seed, labels in by_seed.items()}
     return {"agreement": list(rounded.values()), "clusters": [len(set(labels) - {-1}) for labels in by_seed.values()]}
 
 
 def compare(lehr, rscript, one, say):
-    """What each contender's labels of one set are worth, with the number of clusters given and found."""
+    """Returns the agreement of each contender on one set, with the number of clusters given and found."""
     warnings.simplefilter("ignore")
     frame, clusters = one.frame(), one.groups
     sides = {
@@ -128,7 +128,7 @@ def compare(lehr, rscript, one, say):
     results = {"given": {}, "found": {}}
     for part, contenders in sides.items():
         labels, seconds = {name: {} for name in contenders}, {name: 0.0 for name in contenders}
-        # In turns: each contender once a seed.
+        # Contenders take turns, each once for each seed.
         for seed in SEEDS[part]:
             for name, make in contenders.items():
                 began = time.perf_counter()
@@ -137,7 +137,7 @@ def compare(lehr, rscript, one, say):
         for name, by_seed in labels.items():
             results[part][name] = judged(one, by_seed) | {"seconds": round(seconds[name] / len(SEEDS[part]), 2)}
             say(f"{part}, {name}: {results[part][name]}")
-    # One process for all seeds: R takes seconds to begin.
+    # One process makes the runs of all seeds, because R takes seconds to start.
     for name, by_seed in of_r(rscript, frame, one, clusters).items():
         part = "found" if name.endswith("found") else "given"
         results[part][name.removesuffix(", found")] = judged(one, by_seed)

@@ -13,7 +13,7 @@ from skrub import Cleaner
 
 from customers import MEASURES
 
-# Six measures and a date; the rest is text however it is read.
+# There are six measures and a date; all other columns are text for any reader.
 TRUTH = {**dict.fromkeys(MEASURES, "number"), "Beitritt": "date"}
 GAPS = ["", "N/A", "-"]
 
@@ -24,7 +24,7 @@ KINDS = {
 
 
 def kind(word):
-    """number, date or text, of a reader's own word for a type."""
+    """Returns number, date or text, from a reader's own name of a type."""
     return next((found for found, words in KINDS.items() if word.lower().startswith(words)), "text")
 
 
@@ -55,7 +55,7 @@ def of_r(rscript, call):
 
 
 def readings(lehr, rscript, file, is_german):
-    """reader -> {column: its word for the type}."""
+    """Returns reader -> {column: its name of the type}."""
     warnings.simplefilter("ignore")
     between, decimal, thousands = (";", ",", ".") if is_german else (",", ".", ",")
     told = pd.read_csv(file, sep=between, decimal=decimal, thousands=thousands, na_values=GAPS, parse_dates=["Beitritt"], dayfirst=True)
@@ -75,5 +75,5 @@ def readings(lehr, rscript, file, is_german):
 
 
 def right(words):
-    """The columns of TRUTH that were taken for what they are."""
+    """Returns the columns of TRUTH whose type was recognised."""
     return [name for name, truth in TRUTH.items() if kind(words.get(name, "")) == truth]

@@ -1,6 +1,6 @@
 """Labelled tables of mixed types: invented customers, drawn sets with known groups, and real ones whose classes people named.
 
-For each: the file as it is, without its class, which is what Lehr gets; and which columns a person takes for measures and for categories, which is what the peers get.
+For each set there are two forms. Lehr gets the unchanged file without its class. The peers get the columns that a person takes for measures and for categories.
 """
 
 import csv
@@ -15,7 +15,7 @@ import customers
 
 LAB = Path(__file__).resolve().parents[2]
 GAPS = {"", "?", "NA", "N/A", "-"}
-# A measure above 0 whose skewness exceeds this gets its logarithm, before the peers see it.
+# If a measure above 0 has a higher skewness, the peers get its logarithm.
 SKEWED = 2.0
 
 
@@ -28,10 +28,10 @@ class MixedSet:
     classes: list
     measures: list
     categories: list
-    # Rows that are not judged: customers that were made extreme.
+    # The rows that are not judged: customers that were made extreme.
     left_out: set = field(default_factory=set)
     decimal: str = "."
-    # Numbers with leading zeros, which Lehr takes for codes and refuses in distances.
+    # The columns of numbers with leading zeros, which Lehr takes for codes and refuses in distances.
     codes: tuple = ()
 
     @property
@@ -39,7 +39,7 @@ class MixedSet:
         return len(set(self.classes))
 
     def frame(self):
-        """Measures as numbers and categories as texts, gaps as medians and as the most frequent text."""
+        """Returns measures as numbers and categories as texts; missing values become medians or the most frequent text."""
         table = pd.DataFrame(self.rows, columns=self.names)
         made = {name: filled(numbers(table[name], self.decimal)) for name in self.measures}
         for name in self.categories:
@@ -50,14 +50,14 @@ class MixedSet:
 
 
 def numbers(texts, decimal):
-    """Numbers of texts with signs of currency or per cent; the mark between thousands is the other one."""
+    """Converts texts with signs of currency or per cent to numbers; of comma and point, the one that is not `decimal` separates thousands."""
     texts = texts.str.replace("." if decimal == "," else ",", "").str.replace(decimal, ".").str.strip(" \t€%")
     return pd.to_numeric(texts.mask(texts.isin(GAPS)), errors="coerce")
 
 
 def filled(column):
-    """Without gaps, and without skewness where all values are above 0."""
-    # Whole numbers too: prince would take them for categories.
+    """Fills missing values, and takes the logarithm of a skewed column if all values are above 0."""
+    # Whole numbers become floats too: prince would take them for categories.
     column = column.fillna(column.median()).astype(float)
     return np.log(column) if column.min() > 0 and column.skew() > SKEWED else column
 
@@ -69,7 +69,7 @@ def text_of(names, rows):
 
 
 def without(names, rows, label):
-    """Names and rows without one column, and that column."""
+    """Returns names and rows without one column, and that column."""
     at = names.index(label)
     return [*names[:at], *names[at + 1 :]], [[*row[:at], *row[at + 1 :]] for row in rows], [row[at].strip() for row in rows]
 

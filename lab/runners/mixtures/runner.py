@@ -3,7 +3,7 @@
 {"table": path}                                                                              -> {"versions": {...}}
 {"components": K, "covariance": form, "starts": n, "seed": s, "threads": t}                  -> {"seconds": of fit alone, "weights": [...], "means": [[...]], "covariances": [...]}
 
-One start is what its users get by default. Many are the best that it reaches: half of them begun by k-means, half by k-means++, followed until nothing is gained.
+One start is its default. Many starts show the best that it reaches: half of them begin by k-means, half by k-means++, and each runs until it converges.
 """
 
 import sys
@@ -24,7 +24,7 @@ data = {}
 
 
 def fits(request):
-    """The fits of a request, one after the other."""
+    """Yields the fits of a request, one after the other."""
     starts, seed = request["starts"], request["seed"]
     if starts == 1:
         yield GaussianMixture(request["components"], covariance_type=request["covariance"], random_state=seed)

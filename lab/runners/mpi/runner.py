@@ -2,8 +2,8 @@
 """MPI as a runner of the lab: a request a line, each answered with a line of JSON (the protocol stands in lab/runners/ports/src/lib.rs).
 
 The number of ranks of an MPI program is fixed when it starts, so this starts one for each number that is asked for (lab/runners/c/mpi_patterns.c, compiled by
-`make peers-mpi`) and keeps the last few. They sleep until their turn. A program that ends, prints something else or gives no answer is stopped, its case is
-absent, and standard error says so in a line.
+`make peers-mpi`) and keeps the last few. The programs sleep until their turn. A program that ends, prints something else or gives no answer is stopped. Its case
+is absent, and a line on standard error reports this.
 
 As `lehr_mpi` the programs are ours (lab/harness/src/bin/rank_side.rs), on the same libraries and started in the same way; as `mpj` they are in Java
 (lab/runners/java). `make peers-ranks` puts the three beside each other. Standard library only.
@@ -24,23 +24,23 @@ from time import monotonic
 
 HERE = Path(__file__).resolve().parent
 
-# Seconds until a case counts as stuck. MPICH with more ranks than cores needs milliseconds a stage.
+# The seconds after which a case counts as stuck. MPICH with more ranks than cores needs milliseconds for a stage.
 PATIENCE = 120
 
-# Programs of one engine that are kept: the ranks of the case, and those of its computation alone.
+# The number of programs of one engine that keep running: the ranks of the case, and those of its computation alone.
 KEPT = 3
 
-# Seconds for each step of ending programs. The lab waits five in all for a runner whose input it closed.
+# The seconds for each step of ending programs. The lab waits five seconds in all for a runner whose input it has closed.
 GRACE = 1
 
-# More than the C program's `shared`.
+# The size of the shared file, which is larger than the C program's `shared`.
 SHARED_BYTES = 1 << 16
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def open_mpi(home, ranks, program):
-    """Open MPI's best form: bound to cores while there are enough, else yielding when idle."""
+    """Returns Open MPI's best form: bound to cores if there are enough, otherwise yielding when idle."""
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
     enough = ["--bind-to", "core"]
     crowded = ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
@@ -49,19 +49,19 @@ def open_mpi(home, ranks, program):
 
 
 def mpich(home, ranks, program):
-    """MPICH's best form. Beyond the cores: the launcher that keeps all ranks in one session, and a yield after a few polls."""
+    """Returns MPICH's best form. With more ranks than cores: the launcher that keeps all ranks in one session, and a yield after a few polls."""
     if ranks <= CORES:
         return [home / "bin" / "mpiexec", "-n", str(ranks), "-bind-to", "core", *program], {}
     return [home / "bin" / "mpiexec.gforker", "-n", str(ranks), *program], {"MPIR_CVAR_POLLS_BEFORE_YIELD": "10"}
 
 
 def threadcomm(_home, ranks, program):
-    """MPICH with threads of one process as ranks, of whose number the program is told."""
+    """Returns the form of MPICH with threads of one process as ranks; the program gets their number."""
     return [program[0], str(ranks)], {"MPIR_CVAR_POLLS_BEFORE_YIELD": "10"} if ranks > CORES else {}
 
 
 def mpj_express(home, ranks, _program):
-    """MPJ Express with threads as ranks, without its script, so that requests reach the first of them."""
+    """Returns MPJ Express with threads as ranks, without its script, so that requests reach the first rank."""
     parts = json.loads((home / "parts.json").read_text(encoding="utf-8"))
     starter = [parts["java"], "-cp", os.pathsep.join(parts["jars"] + parts["needed"]), "runtime.starter.MulticoreStarter"]
     classes = os.pathsep.join([str(home), *parts["needed"]])
@@ -70,24 +70,24 @@ def mpj_express(home, ranks, _program):
 
 @dataclass
 class Kind:
-    """A way to have ranks on MPI."""
+    """A way to run ranks on MPI."""
 
     title: str
     # The environment with the library.
     folder: str
     # The program, in the environment or from the folder of all environments.
     program: str
-    # The least number of ranks.
+    # The minimum number of ranks.
     least: int
-    # Gives the command, and variables of the environment.
+    # Returns the command, and variables of the environment.
     start: Callable
-    # Whether the file that the ranks share must be there.
+    # Whether the file that the ranks share must exist.
     maps_file: bool = True
-    # Operations that it cannot do.
+    # The operations that this kind does not support.
     without: tuple = ()
-    # Whether lines that are no answers may come before one.
+    # Whether lines that are not answers may precede an answer.
     greets: bool = False
-    # The library to open, in the environment: ours finds MPICH's by itself, and Open MPI's is the adapter's.
+    # The library to open, in the environment. Our program finds MPICH's by itself; for Open MPI it needs the adapter.
     library: str = ""
 
 
@@ -105,7 +105,7 @@ OURS = [
 
 JAVA = [Kind("MPJ Express {}, threads as ranks", "mpj", "MpjRanks.class", 2, mpj_express, maps_file=False, greets=True)]
 
-# By the name that this file has in its folder.
+# The kinds by the name that this file has in its folder.
 KINDS = {"mpi": THEIRS, "lehr_mpi": OURS, "mpj": JAVA}
 
 
@@ -114,7 +114,7 @@ class Failed(Exception):
 
 
 class Program:
-    """A running MPI program with so many ranks."""
+    """A running MPI program with a number of ranks."""
 
     def __init__(self, command, environment, greets):
         self.greets = greets
@@ -130,13 +130,13 @@ class Program:
         )
 
     def ask(self, request, patience):
-        """The answer to a request, as an object with a number of that name."""
+        """Returns the answer to a request, as an object with a number of that name."""
         try:
             self.process.stdin.write(request.encode() + b"\n")
         except OSError as error:
             raise Failed(f"ended{self.reason()}") from error
         while True:
-            # A line is written at once, so it is there whole or not at all.
+            # A line is written at once, so it arrives completely or not at all.
             if not select.select([self.process.stdout], [], [], patience)[0]:
                 raise Failed(f"gave no answer within {patience} s")
             line = self.process.stdout.readline()
@@ -153,28 +153,28 @@ class Program:
         return answer
 
     def reason(self):
-        """The first line that it left on standard error and that looks like a sentence of ours, else the first one."""
+        """Returns the first line on standard error that looks like a sentence of ours, otherwise the first line."""
         self.errors.seek(0)
         lines = [line.strip() for line in self.errors.read().decode(errors="replace").splitlines() if any(map(str.isalpha, line))]
         ours = [line for line in lines if line.startswith(("mpi_patterns", "Error"))]
         return ": " + (ours or lines)[0][:200] if lines else ""
 
     def hang_up(self):
-        """Closes its input, which is how most launchers' programs learn that they may end."""
+        """Closes its input, after which the programs of most launchers end."""
         try:
             self.process.stdin.close()
         except OSError:
             pass
 
     def signal(self, name):
-        """Tells it and all its ranks: they are in its session, or in one of their own that the launcher ends when it is told to."""
+        """Sends a signal to the program and all its ranks, which are in its session, or in another one that the launcher ends."""
         try:
             os.killpg(self.process.pid, name)
         except OSError:
             pass
 
     def ends_by(self, time):
-        """Whether it has ended by that time."""
+        """Returns whether the program has ended by that time."""
         try:
             self.process.wait(max(time - monotonic(), 0))
         except subprocess.TimeoutExpired:
@@ -182,14 +182,14 @@ class Program:
         return True
 
     def stop(self):
-        """Ends it with all its ranks."""
+        """Ends the program with all its ranks."""
         end([self], 0)
 
 
 def end(programs, grace=GRACE):
-    """Ends all at once. Those that are left so many seconds after their input was closed are told, then killed.
+    """Ends all at once. Programs that still run this many seconds after their input was closed get a signal, and then are killed.
 
-    Open MPI's launcher does not pass the end of its input on, so its programs wait until they are told.
+    Open MPI's launcher does not pass on the end of its input, so its programs wait for the signal.
     """
     for program in programs:
         program.hang_up()
@@ -206,7 +206,7 @@ def end(programs, grace=GRACE):
 
 
 class Engine:
-    """One MPI, with the programs that run for it."""
+    """An MPI, with its running programs."""
 
     def __init__(self, name, start, kind):
         self.name = name
@@ -216,7 +216,7 @@ class Engine:
         self.stuck = set()
 
     def program(self, ranks):
-        """The program with so many ranks; starts it, and ends the one that was not asked for the longest."""
+        """Returns the program with this many ranks; starts it if necessary, and ends the least recently used one."""
         program = self.programs.pop(ranks, None)
         if program is None:
             if len(self.programs) == KEPT:
@@ -227,7 +227,7 @@ class Engine:
         return program
 
     def ask(self, ranks, request, what):
-        """The answer, or None if there is none: then it is not asked this again."""
+        """Returns the answer, or None if there is none; then this request is not sent again."""
         if ranks < self.kind.least or (ranks, what) in self.stuck:
             return None
         try:
@@ -242,7 +242,7 @@ class Engine:
 
 
 def starter(kind, home, place):
-    """What gives the command and the environment for a number of ranks."""
+    """Returns a function that gives the command and the environment for a number of ranks."""
 
     def start(ranks):
         command, environment = kind.start(home, ranks, [home / kind.program, place(kind.maps_file)])
@@ -254,7 +254,7 @@ def starter(kind, home, place):
 
 
 def find(kinds, peers, place):
-    """The engines that are there, the versions of their libraries, and a line for each that is not."""
+    """Returns the available engines, the versions of their libraries, and a line for each missing engine."""
     engines, libraries, absent = [], {}, []
     for kind in kinds:
         home = peers / kind.folder
@@ -271,7 +271,7 @@ def find(kinds, peers, place):
 
 
 def answer(engines, words):
-    """What a request other than `about` is answered; None if no engine does it."""
+    """Returns the answer to a request other than `about`; None if no engine supports it."""
     number, kind, rest = int(words[0]), words[1], words[2:]
     if number >= len(engines):
         return None
@@ -286,7 +286,7 @@ def answer(engines, words):
     if kind != "pattern" or len(rest) != 6:
         return None
     form, pattern, ranks, workers, units, stages = *rest[:2], *map(int, rest[2:])
-    # A rank has a process or thread of its own and takes every core; a single rank is at home on one core too.
+    # Each rank has its own process or thread and all use every core; but a single rank may have one core.
     if form != "rendezvous" or not (workers == CORES or workers == ranks == 1):
         return None
     return engine.ask(ranks, f"pattern {pattern} {units} {stages}", pattern)
@@ -297,7 +297,7 @@ def main():
         counter = itertools.count()
 
         def place(is_file):
-            """A path for one program: a file of zeros, which its ranks map, or one where nothing is yet."""
+            """Returns a path for one program: a file of zeros that its ranks map, or a path where no file exists yet."""
             path = Path(folder) / str(next(counter))
             if is_file:
                 path.write_bytes(bytes(SHARED_BYTES))

@@ -23,7 +23,7 @@ from panel import centers_apart, labelled_rows
 
 warnings.simplefilter("ignore")
 BOUNDS = [0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0]
-# Deviations between the nearest centres at least.
+# The minimum distances between the nearest centres, in standard deviations.
 APART = [2.5, 3, 3.5, 4, 5]
 # Groups, columns, rows.
 EQUAL = [(2, 2, 1000), (3, 2, 1000), (5, 2, 2000), (10, 2, 3000), (4, 5, 2000), (8, 10, 3000), (5, 30, 1500), (30, 2, 6000), (3, 3, 200)]
@@ -32,7 +32,7 @@ STRETCHED = [(3, 2, 1500), (6, 4, 3000)]
 
 
 def groups(draw, count, columns, rows, apart, unequal=False, stretch=1.0, freedom=None):
-    """Rows of groups, and the group of each."""
+    """Returns the rows of groups, and the group of each row."""
     sizes = draw.uniform(1, 10, count) if unequal else np.ones(count)
     spreads = draw.uniform(0.5, 2, count) if unequal else np.ones(count)
     centers = centers_apart(draw, columns, apart, spreads, stretch)
@@ -48,7 +48,7 @@ def groups(draw, count, columns, rows, apart, unequal=False, stretch=1.0, freedo
 
 
 def drawn(seed):
-    """name -> (rows, labels), a draw of its own for each name."""
+    """Returns name -> (rows, labels), with a separate draw for each name."""
     sets = {}
 
     def add(kind, shape, apart, **more):
@@ -68,7 +68,7 @@ def drawn(seed):
 
 
 def ours(lehr, rows, count):
-    """Labels and probabilities, and the share of all probabilities over the clusters."""
+    """Returns labels and probabilities, and each row's shares of probability over the clusters."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "rows.npy")
         np.save(path, rows)
@@ -94,7 +94,7 @@ def is_right(labels, truth):
 
 
 def bins(labels, probabilities, truth):
-    """For each bin: the share of the rows in it, their mean probability, and how many of them are right."""
+    """Returns for each bin the share of the rows in it, their mean probability, and the share of right labels."""
     right, found = is_right(labels, truth), []
     for low, high in zip(BOUNDS, BOUNDS[1:]):
         inside = (probabilities >= low) & ((probabilities < high) | (high == 1.0))

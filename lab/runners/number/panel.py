@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from sklearn import datasets
 
-# Groups, columns, rows, distance of centres in standard deviations at least.
+# Groups, columns, rows, and the minimum distance of centres in standard deviations.
 EQUAL = [
     (2, 2, 400, 4), (2, 2, 2000, 3.5), (2, 5, 500, 5), (2, 20, 1000, 6), (2, 100, 600, 8), (3, 2, 600, 4.5), (3, 2, 150, 6), (3, 10, 900, 5),
     (4, 3, 1000, 5), (5, 2, 1000, 5), (5, 2, 3000, 4), (5, 50, 1000, 8), (6, 4, 1200, 5), (8, 2, 2000, 5), (8, 8, 1600, 6), (10, 2, 2000, 5),
@@ -26,7 +26,7 @@ COMPACT_FILES = ("sipu_s", "sipu_a1", "sipu_a2", "sipu_a3", "sipu_b", "sipu_un",
 
 
 def centers_apart(draw, columns, apart, spreads, stretch=1.0):
-    """A centre for each spread; any two are `apart` times the mean of their spreads from each other at least."""
+    """Returns a centre for each spread; the distance of any two is at least `apart` times the mean of their spreads."""
     count = len(spreads)
     side, centers = apart * 1.2 * count ** (1 / min(columns, 6)), []
     while len(centers) < count:
@@ -41,7 +41,7 @@ def centers_apart(draw, columns, apart, spreads, stretch=1.0):
 
 
 def groups(draw, count, columns, rows, apart, sizes=None, spreads=None, stretch=1.0, noise=0.0):
-    """Normal groups whose centres are `apart` mean standard deviations apart at least."""
+    """Returns normal groups whose centres are at least `apart` mean standard deviations apart."""
     sizes = np.ones(count) if sizes is None else sizes(count)
     spreads = np.ones(count) if spreads is None else spreads(count)
     centers = centers_apart(draw, columns, apart, spreads, stretch)
@@ -59,7 +59,7 @@ def groups(draw, count, columns, rows, apart, sizes=None, spreads=None, stretch=
 
 
 def drawn(seed):
-    """name -> (kind, rows, number of groups), a draw of its own for each name."""
+    """Returns name -> (kind, rows, number of groups), with a separate draw for each name."""
     sets = {}
 
     def add(name, kind, count, make):
@@ -126,7 +126,7 @@ def drawn(seed):
 
 
 def labelled_rows():
-    """name -> (kind, rows, group of each) of labelled sets; columns of those in different units are standardised."""
+    """Returns name -> (kind, rows, group of each) of labelled sets; columns in different units are standardised."""
     sets = {}
     for path in sorted(Path(os.environ.get("LEHR_DATA", "nowhere"), "benchmarks").glob("*.csv.gz")):
         name = path.name.removesuffix(".csv.gz")
@@ -144,7 +144,7 @@ def labelled_rows():
 
 
 def labelled():
-    """The same with the number of groups in the place of the labels."""
+    """Returns the same sets as `labelled_rows`, with the number of groups in place of the labels."""
     return {name: (kind, rows, len(set(labels))) for name, (kind, rows, labels) in labelled_rows().items()}
 
 

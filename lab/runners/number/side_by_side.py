@@ -1,6 +1,6 @@
 """How many clusters has each set of the panel? Ours beside silhouette, gap statistic, BIC of mixtures, X-means and HDBSCAN.
 
-Every side but ours is offered numbers up to 1.5 times the true one, at least 20, and the true one among them; on at most 5,000 rows, or 40 a group. Ours is `lehr cluster FILE`, told nothing.
+Every side except Lehr may choose among numbers up to 1.5 times the true one, at least 20, including the true one. These sides get at most 5,000 rows, or 40 for each group. Lehr runs as `lehr cluster FILE`, without a number.
 
 Usage: side_by_side.py --lehr target/release/lehr --record lab/records/local/number.json [--seed 1] [--sides ours,silhouette,…] [--only WORD]
 The record grows set by set; what it holds already is not done again.
@@ -27,7 +27,7 @@ warnings.simplefilter("ignore")
 
 
 def offered(count, rows):
-    """The numbers that are offered: all up to 20, then each a twentieth above the last."""
+    """Returns the offered numbers: all up to 20, then each a twentieth above the previous one."""
     most = max(20, int(1.5 * count))
     numbers, last = set(range(1, min(most, 20) + 1)), 20
     while last < most:
@@ -51,7 +51,7 @@ def silhouette(rows, numbers):
 
 
 def gap(rows, numbers, references=5):
-    """Tibshirani, Walther and Hastie 2001: uniform references in the box of the principal axes, the first number within a standard error of the next."""
+    """Returns the number by Tibshirani, Walther and Hastie 2001: uniform references in the box of the principal axes, the first number within a standard error of the next."""
     draw = np.random.default_rng(0)
     rows = rows - rows.mean(0)
     turned = rows @ np.linalg.svd(rows, full_matrices=False)[2].T
@@ -68,7 +68,7 @@ def gap(rows, numbers, references=5):
 
 
 def bic(rows, numbers):
-    """Of mixtures of normals, full covariances in up to 10 columns, else diagonal ones."""
+    """Returns the number by the BIC of mixtures of normals, with full covariances in up to 10 columns, otherwise diagonal ones."""
     columns = rows.shape[1]
     form = "full" if columns <= 10 else "diag"
     scores, worse = {}, 0
@@ -87,7 +87,7 @@ def bic(rows, numbers):
 
 
 def x_means(rows, numbers):
-    """Pelleg and Moore 2000: each cluster in two while the BIC of the two, spheres of one variance, is better."""
+    """Returns the number by Pelleg and Moore 2000: each cluster is divided in two while the BIC of the two, as spheres of one variance, is better."""
 
     def score(part, labels, centers):
         count, columns, clusters = len(part), part.shape[1], len(centers)
@@ -115,7 +115,7 @@ def x_means(rows, numbers):
 
 
 def hdbscan(rows, numbers):
-    """With groups of a two-hundredth of the rows at least, or 15."""
+    """Returns the number of HDBSCAN, with groups of at least a two-hundredth of the rows, or 15 rows."""
     least = max(5, len(rows) // 200) if max(numbers) <= 30 else 15
     labels = HDBSCAN(min_cluster_size=least, copy=True).fit(rows).labels_
     return max(1, len(set(labels[labels >= 0])))

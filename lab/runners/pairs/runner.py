@@ -25,7 +25,7 @@ from sklearn.metrics.pairwise import nan_euclidean_distances
 from table import read, serve
 from threadpoolctl import threadpool_limits
 
-# With counts, those that take a profile are slower on sequences of 300 letters, and some of 1.3.4 end the process.
+# With counts, kernels that take a profile are slower on sequences of 300 letters, and some of 1.3.4 crash.
 KERNELS = {
     ("local", False): (parasail.sw_scan_profile_16, parasail.profile_create_16),
     ("local", True): (parasail.sw_stats_scan_16, None),

@@ -3,7 +3,7 @@
 {"matrix": path, "items": n}                                  -> {"versions": {...}}
 {"method": name, "clusters": K, "seed": s, "threads": t}      -> {"seconds": of the method alone, "labels": [...]}
 
-The matrix is little-endian doubles, the pairs (0,1), (0,2), ..., (1,2), .... Each method gets it in the form that it wants, which is not measured. Labels are of
+The matrix is little-endian doubles, the pairs (0,1), (0,2), ..., (1,2), .... Each method gets the matrix in its own format; the time excludes the conversion. Labels are of
 clusters from 0 on; HDBSCAN, which is not told K, calls items that it leaves out -1.
 """
 
@@ -29,7 +29,7 @@ def load(request):
     condensed = numpy.fromfile(request["matrix"], dtype="<f8")
     data["condensed"], data["square"] = condensed, squareform(condensed)
     assert data["square"].shape == (request["items"], request["items"])
-    # Similarities for the spectral method: a Gaussian of the width of the median dissimilarity, as its users begin.
+    # The similarities for the spectral method are a Gaussian whose width is the median dissimilarity, the usual first choice.
     width = numpy.median(condensed)
     data["similar"] = numpy.exp(-(data["square"] ** 2) / (2 * width**2))
     return {"versions": {package: version(package) for package in ("numpy", "scipy", "scikit-learn", "kmedoids")}}
@@ -50,7 +50,7 @@ def spectral(clusters, seed):
 
 
 def hdbscan(clusters, seed):
-    # It changes what it is given unless it is told to copy; a smallest cluster of a hundredth of the items.
+    # HDBSCAN changes its input unless it is told to copy; a cluster has at least a hundredth of the items.
     smallest = max(5, len(data["square"]) // 100)
     return HDBSCAN(metric="precomputed", min_cluster_size=smallest, copy=True).fit_predict(data["square"])
 

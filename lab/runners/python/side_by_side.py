@@ -2,14 +2,14 @@
 
     python side_by_side.py [--data FOLDER] [--sets wine,digits] [--families centres,maps] [--threads 1] [--rounds 3] [--record FILE]
 
-Each run is a process of its own, so that its peak memory is its own and no run warms another: it imports, reads the rows, fits a few drawn ones, notes its memory, and fits; only that fit is timed. Contenders take turns, and the
-order turns by one with each round; one that takes longer than 20 s is run once. Every result is judged here by one formula a family, whatever its maker says of it. A run that fails, or whose objective is no finite number, is told
+Each run is a separate process, so that its peak memory is measured separately and no run warms up another. It imports, reads the rows, fits a few drawn ones, notes its memory, and fits; only the last fit is timed. Contenders take turns, and the
+order turns by one with each round; one that takes longer than 20 s is run once. One formula for each family of methods judges all results; figures that programs report do not count. A run that fails, or whose objective is not a finite number, is reported
 and left out.
 
 A family's table ends with who came first, by the middle of its times, to the best objective of all: to within 0.1 % of it, and of a likelihood to within 0.01 nats a row. That, and not the time alone, is what is compared. Who made more
 clusters than were asked for is not. Where a contender draws, it does from one seed.
 
-Five sets come with the package; the benchmarks are read where --data, or LEHR_DATA, says.
+Five sets come with the package; --data or LEHR_DATA names the folder of the benchmarks.
 """
 
 import argparse
@@ -25,24 +25,24 @@ import warnings
 from importlib.metadata import version
 from pathlib import Path
 
-#: Clusters, components: as many as there are classes, and of the census what its demo takes.
+#: The numbers of clusters or components: as many as there are classes, and for the census the number of its demo.
 BUILT_IN = {"iris": 3, "wine": 3, "breast_cancer": 2, "digits": 10, "census_blocks": 20}
-#: `benchmarks/NAME.csv.gz` of the data folder, with their classes in the last column.
+#: `benchmarks/NAME.csv.gz` of the data folder, with classes in the last column.
 BENCHMARKS = {"fcps_hepta": 7, "sipu_unbalance": 8, "sipu_s2": 15, "sipu_a3": 50, "sipu_birch1": 100, "uci_statlog": 7, "g2mg_64_30": 2}
 CLUSTERS = BUILT_IN | BENCHMARKS
-#: Rows of the larger sets that have all pairs compared, and that mixtures are fitted to.
+#: The maximum number of rows of the larger sets whose pairs are all compared, and to which mixtures are fitted.
 MOST_PAIRED = 2000
 MOST_MIXED = 10000
-#: Near enough to the best: a share of it, and nats a row of likelihoods.
+#: The difference from the best that counts as reaching it: a share of it, and nats for each row of likelihoods.
 NEAR = 1e-3
 NEAR_IN_NATS = 0.01
-#: A contender that takes longer is not run again, in seconds.
+#: If a run takes longer than this many seconds, its contender is run only once.
 LONG = 20.0
 PACKAGES = ("faiss-cpu", "hdbscan", "kmedoids", "lehr", "numpy", "scikit-learn", "scipy", "ugtm")
 
 
 def rows_of(name, folder):
-    """Rows, each column brought to mean 0 and standard deviation 1 (those that vary), and classes if they are known."""
+    """Returns the rows, with varying columns standardised to mean 0 and standard deviation 1, and the classes if they are known."""
     import numpy as np
 
     if name in BENCHMARKS:
@@ -58,7 +58,7 @@ def rows_of(name, folder):
     return np.ascontiguousarray(data), classes
 
 
-# Each contender: rows, classes wanted, threads -> what its family's judge takes.
+# Each contender takes rows, the requested number of classes and threads, and returns the input of its family's judge.
 
 
 def da(X, k, threads):
@@ -98,7 +98,7 @@ def faiss_kmeans(starts):
 
         faiss.omp_set_num_threads(threads)
         rows = X.astype(np.float32)
-        # All rows, as the others have them; by itself it takes a sample.
+        # All rows are used, as by the other contenders; by default, faiss takes a sample.
         kmeans = faiss.Kmeans(X.shape[1], k, niter=100, nredo=starts, seed=1, max_points_per_centroid=len(X))
         kmeans.train(rows)
         return kmeans.index.search(rows, 1)[1].ravel()
@@ -116,7 +116,7 @@ def fasterpam(X, k, threads):
 def hdbscan_labels(X, k, threads):
     import hdbscan
 
-    # It takes no number of clusters.
+    # HDBSCAN takes no number of clusters.
     return hdbscan.HDBSCAN(min_cluster_size=max(5, len(X) // (5 * k)), core_dist_n_jobs=threads).fit_predict(X)
 
 
@@ -177,11 +177,11 @@ def ugtm_map(X, k, threads):
     return model.matY.T, float(model.betaInv), model.matMeans
 
 
-# Each judge: rows, classes, what a contender found -> the objective (less is better) and labels, or None.
+# Each judge takes rows, classes and a contender's result, and returns the objective (lower is better), and labels or None.
 
 
 def judge_partition(X, found):
-    """The sum of squares about the means of a partition: of rows in a cluster from its mean, of rows in none from the nearest, so that leaving out is no way to win."""
+    """Returns the sum of squares of a partition: from the mean of its cluster for a row in a cluster, from the nearest mean for any other row. So leaving rows out gives no advantage."""
     import numpy as np
 
     labels = np.asarray(found)
@@ -196,7 +196,7 @@ def judge_partition(X, found):
 
 
 def judge_mixture(X, found):
-    """Minus the log-likelihood of a row; labels are the likeliest components."""
+    """Returns minus the log-likelihood of a row; labels are the most probable components."""
     import numpy as np
     from scipy.special import logsumexp
 
@@ -207,7 +207,7 @@ def judge_mixture(X, found):
 
 
 def judge_map(X, found):
-    """Stress: the sum of squared errors over that of squared distances."""
+    """Returns the stress: the sum of squared errors divided by that of squared distances."""
     import numpy as np
     from scipy.spatial.distance import pdist
 
@@ -216,7 +216,7 @@ def judge_map(X, found):
 
 
 def judge_topography(X, found):
-    """Minus the log-likelihood of a row under nodes of equal weight and one width."""
+    """Returns minus the log-likelihood of a row under nodes of equal weight and one width."""
     import numpy as np
     from scipy.special import logsumexp
 
@@ -272,12 +272,12 @@ FAMILIES = {
         {"lehr GTM": gtm, "ugtm": ugtm_map},
     ),
 }
-#: Contenders that compare all pairs.
+#: The contenders that compare all pairs.
 PAIRED = {"lehr PairwiseClustering", "kmedoids fasterpam", *FAMILIES["maps"][2]}
 
 
 def run_one(request):
-    """In a process of its own: fits, judges, and prints the result as JSON."""
+    """Runs in a separate process: fits, judges, and prints the result as JSON."""
     import numpy as np
     from threadpoolctl import threadpool_limits
 
@@ -286,7 +286,7 @@ def run_one(request):
     _, judge, contenders = FAMILIES[request["family"]]
     fit = contenders[request["contender"]]
     with threadpool_limits(limits=request["threads"]):
-        # Imports and first calls are not what is measured; few of the rows might have columns that do not vary among them.
+        # This fit warms up imports and first calls, with drawn rows, because some columns might not vary among a few real rows.
         fit(np.random.default_rng(0).normal(size=(64, X.shape[1])), 2, request["threads"])
         before = resident_from_here()
         start = time.perf_counter()
@@ -307,12 +307,12 @@ def run_one(request):
 
 
 def resident(name):
-    """A line of this process' memory in KiB, where the system tells (Linux): VmRSS now, VmHWM the most since it was last asked to forget."""
+    """Returns a line of this process's memory in KiB, on systems that report it (Linux): VmRSS is the present, VmHWM the peak since its last reset."""
     return next((int(line.split()[1]) for line in lines_of("/proc/self/status") if line.startswith(name + ":")), None)
 
 
 def resident_from_here():
-    """What is resident now; the most begins anew. What getrusage says would have the parent's most in it, and that of reading the rows."""
+    """Returns the present resident memory, and resets the peak. The peak of getrusage would include the parent's and that of reading the rows."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -321,9 +321,9 @@ def resident_from_here():
 
 
 def contenders_of(family, rows, columns):
-    """Those that a set of so many rows and columns is for."""
+    """Returns the contenders for which a set of this many rows and columns is suitable."""
     if family in ("maps", "topographic maps") and columns < 3:
-        # Nothing to be laid out.
+        # These sets have too few columns for a map.
         return []
     if family == "mixtures" and rows > MOST_MIXED:
         return []
@@ -331,7 +331,7 @@ def contenders_of(family, rows, columns):
 
 
 def run(request):
-    """One run in a process of its own; a string says why there is none."""
+    """Makes one run in a separate process; returns a string with the reason if it failed."""
     environment = {**os.environ, "OMP_NUM_THREADS": str(request["threads"])}
     command = [sys.executable, os.path.abspath(__file__), "--one", json.dumps(request)]
     ended = subprocess.run(command, capture_output=True, text=True, env=environment)
@@ -342,7 +342,7 @@ def run(request):
 
 
 def measured(request, contenders, rounds):
-    """{contender: what its runs found and took, or why it failed}, in turns."""
+    """Returns {contender: the results and costs of its runs, or the reason for its failure}, in turns."""
     runs = {contender: [] for contender in contenders}
     failed = {}
     for turn in range(rounds):
@@ -359,7 +359,7 @@ def measured(request, contenders, rounds):
 
 
 def summary(runs):
-    """Of several runs that draw the same numbers: what the first found, all their times, the most memory."""
+    """Summarises several runs with the same random numbers: the result of the first, all times, the maximum memory."""
     return {
         "objective": runs[0]["objective"],
         "agreement": runs[0]["agreement"],
@@ -370,7 +370,7 @@ def summary(runs):
 
 
 def comparable(results, clusters):
-    """Those that ended, with no more clusters than were asked for."""
+    """Returns the contenders that ended, with at most the requested number of clusters."""
     return {
         contender: result
         for contender, result in results.items()
@@ -379,19 +379,19 @@ def comparable(results, clusters):
 
 
 def reach(family, best):
-    """What an objective may be to count as the best."""
+    """Returns the highest objective that counts as the best."""
     return best + (NEAR_IN_NATS if family in ("mixtures", "topographic maps") else NEAR * abs(best))
 
 
 def first_near(family, good):
-    """Who came first to within reach of the best objective."""
+    """Returns the contender that was first to reach the best objective."""
     most = reach(family, min(result["objective"] for result in good.values()))
     near = [contender for contender, result in good.items() if result["objective"] <= most]
     return min(near, key=lambda contender: statistics.median(good[contender]["seconds"]))
 
 
 def shown(family, name, shape, results, clusters):
-    """A table, and who was first to within reach of the best."""
+    """Returns a table, and the contender that was first to reach the best objective."""
     print(f"\n{family}, {name}: {shape[0]} rows of {shape[1]} columns; {FAMILIES[family][0]}")
     good = comparable(results, clusters)
     best = min(result["objective"] for result in good.values())
@@ -411,7 +411,7 @@ def shown(family, name, shape, results, clusters):
 
 
 def machine():
-    """What the record was taken on."""
+    """Returns a description of the machine for the record."""
     processor = next((line.split(":")[1].strip() for line in lines_of("/proc/cpuinfo") if line.startswith("model name")), platform.processor())
     commit = git("rev-parse", "--short", "HEAD") or "unknown"
     changed = "+" if git("status", "--porcelain") else ""
@@ -434,7 +434,7 @@ def lines_of(path):
 
 
 def write(path, value):
-    """Whole or not at all."""
+    """Writes the file as a whole, or not at all."""
     beside = path.with_name(path.name + ".new")
     beside.write_text(json.dumps(value, indent=1) + "\n")
     beside.replace(path)

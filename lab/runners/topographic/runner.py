@@ -3,7 +3,7 @@
 {"table": path}                                    -> {"versions": {...}}
 {"nodes": n, "basis": m, "threads": t}             -> {"seconds": of fit alone, "images": [[...]], "noise": variance}
 
-Its defaults but for nodes and functions along a side: width 0.3, regularisation 0.1, 200 sweeps from the principal plane. Images are n x n rows of the data's columns.
+The settings are its defaults except for nodes and functions along a side: width 0.3, regularisation 0.1, 200 sweeps from the principal plane. Images are n x n rows of the data's columns.
 """
 
 import sys
@@ -26,7 +26,7 @@ def answer(request):
         return {"versions": {package: version(package) for package in ("ugtm", "numpy", "scikit-learn")}}
     with threadpool_limits(limits=request["threads"]):
         start = time.perf_counter()
-        # Nothing is missing, and nothing is to be done to the columns.
+        # No value is missing, and the columns are not changed.
         model = ugtm.runGTM(data["values"], k=request["nodes"], m=request["basis"], missing=False)
         seconds = time.perf_counter() - start
     return {"seconds": seconds, "images": model.matY.T.tolist(), "noise": float(model.betaInv)}

@@ -1,8 +1,8 @@
 //! Records how busy the machine was during a session: the processor time of other programs, and the time that the host
 //! gave to other machines.
 //!
-//! A figure of a busy machine is a figure of the business. Nobody decides which samples to leave out; the record says
-//! how it was, and its page says it on top.
+//! On a busy machine, figures depend on the other programs. The lab does not decide which samples to leave out.
+//! Instead, the record has the activity, and its page shows the activity at the top.
 
 use serde::{Deserialize, Serialize};
 

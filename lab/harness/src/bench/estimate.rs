@@ -1,7 +1,8 @@
 //! Estimates the duration of a measurement, before it starts and while it runs.
 //!
-//! The estimate is an upper bound per sample (its time limit) times samples, so the whole measurement ends earlier than
-//! it says at first. While it runs, what is left is scaled by what the cases so far took of their bounds.
+//! The estimate is the time limit of a sample times the number of samples. So the whole measurement ends earlier than
+//! the first estimate. During the measurement, the estimate of the remaining time is scaled by the share of their upper
+//! bounds that earlier cases took.
 
 use std::time::Instant;
 

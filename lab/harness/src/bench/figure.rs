@@ -109,7 +109,7 @@ impl Figure {
     /// Summarises some samples as a figure.
     ///
     /// # Panics
-    /// If there are no samples.
+    /// Panics if there are no samples.
     pub fn new(experiment: &str, case: &str, engine: &str, unit: &str, samples: &Samples, unit_ns: f64) -> Self {
         let Spread { min, median, max } = Spread::of(samples.values());
         Self {

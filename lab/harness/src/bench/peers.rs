@@ -1,9 +1,9 @@
 //! Peers: programs that answer lines, one program for each library. `lab/runners/ports/src/lib.rs` documents the
 //! protocol; `{"wrong": "what"}` reports a wrong result.
 //!
-//! A program that is not built, does not speak the protocol, ends, or answers something else is *absent*: it is said in
-//! one line, the record has it, and the others go on. Only ours, whose files' names begin with `lehr`, may not be
-//! wrong: its errors end the measurement.
+//! A program that is not built, does not speak the protocol, ends, or gives an invalid answer is *absent*. The lab
+//! reports this in one line, the record has it, and the session continues without the program. Errors of Lehr's own
+//! programs, whose names begin with `lehr`, end the measurement.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -40,7 +40,7 @@ impl Peer {
     /// Starts the program and asks for its engines and libraries.
     ///
     /// # Errors
-    /// If it does not start or does not speak the protocol.
+    /// Returns an error if the program does not start or does not speak the protocol.
     pub fn start(path: &Path) -> Result<Self> {
         let name = name_of(path);
         let mut runner = Runner::start(&name, path, std::iter::empty::<&str>())?.with_patience(PATIENCE);
@@ -56,7 +56,7 @@ impl Peer {
     /// Starts the same program in a new process. The peer is absent if the program does not start again.
     ///
     /// # Errors
-    /// If it is ours and does not start.
+    /// Returns an error if the program is Lehr's and does not start.
     pub fn fresh(&self) -> Result<Self> {
         match Self::start(&self.path) {
             Err(error) if !self.is_ours() => {
@@ -87,11 +87,11 @@ impl Peer {
         is_ours(&self.path)
     }
 
-    /// Sends a request; `None` if the engine does not do that, or the peer is absent, from now on too if it ends or
-    /// answers something that is no answer.
+    /// Sends a request and returns the answer. Returns `None` if the engine does not do the job, or if the peer is
+    /// absent. A peer that ends or gives an invalid answer is absent from then on.
     ///
     /// # Errors
-    /// If ours ended (a wrong result ends it) or answered something else.
+    /// Returns an error if a program of Lehr has ended (a wrong result ends it), or if its answer is invalid.
     pub fn ask(&mut self, request: &str) -> Result<Option<Value>> {
         self.checked(request, Ok)
     }
@@ -99,7 +99,7 @@ impl Peer {
     /// Returns the seconds that a request took.
     ///
     /// # Errors
-    /// As [`ask`](Self::ask).
+    /// Returns the errors of [`ask`](Self::ask).
     pub fn seconds(&mut self, request: &str) -> Result<Option<f64>> {
         let seconds = self.numbers(request, &["seconds"])?;
         Ok(seconds.and_then(|seconds| seconds.first().copied()))
@@ -108,7 +108,7 @@ impl Peer {
     /// Returns numbers of an answer, all of them finite.
     ///
     /// # Errors
-    /// As [`ask`](Self::ask).
+    /// Returns the errors of [`ask`](Self::ask).
     pub fn numbers(&mut self, request: &str, names: &[&str]) -> Result<Option<Vec<f64>>> {
         self.checked(request, |answer| {
             let numbers: Result<Vec<f64>> = names.iter().map(|name| number(&answer, name)).collect();
@@ -154,11 +154,11 @@ fn name_of(path: &Path) -> String {
     path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// Every program of `folder` in the order of their names, running or absent, and those of `lab` that are not there, as
-/// absent. Says in a line or two who is absent.
+/// Returns every program of `folder`, running or absent, in the order of their names, and the missing programs of `lab`
+/// as absent. Prints a line or two about absent programs.
 ///
 /// # Errors
-/// If ours does not speak the protocol.
+/// Returns an error if a program of Lehr does not speak the protocol.
 pub fn start_all(lab: &Lab, folder: &Path) -> Result<Vec<Peer>> {
     let entries = std::fs::read_dir(folder).into_iter().flatten();
     let mut paths: Vec<_> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();

@@ -23,13 +23,13 @@ const LOOKS: usize = 9;
 /// The smallest credible ratio of a peer's unit to ours. A shorter unit no longer consists of 960 dependent steps.
 const FOLDED: f64 = 0.5;
 
-/// Adds the unit of every engine that has a figure, in the place of that of a session before, and the absent, beside
-/// those of sessions before: a session that is taken without the peers says nothing of the cases that they took part
-/// in. Adds nothing where nothing was measured. A peer whose generator gives another value does other work than ours:
-/// its figures are taken back and it is absent.
+/// Adds the unit of every engine that has a figure, in place of the unit of an earlier session. It also adds the absent
+/// peers, and keeps those of earlier sessions: a session without peers does not affect the cases in which they took
+/// part. It adds nothing if nothing was measured. If a peer's generator gives another value than ours, the peer does
+/// different work. Then its figures are removed, and it is absent.
 ///
 /// # Errors
-/// If ours ended.
+/// Returns an error if a program of Lehr has ended.
 pub fn record(bench: &mut Bench) -> Result<()> {
     if bench.figures.is_empty() {
         return Ok(());

@@ -1,9 +1,9 @@
 //! A session's record on disk: the array of figures, written after each case, and beside it a description of machine
 //! and programs.
 //!
-//! What is measured is kept: a session that is stopped, or whose machine goes away, loses the case it was in. A session
-//! that is given the file of an earlier one goes on where that ended, so that the whole measurement, which takes hours,
-//! can be taken in pieces. Each piece is named beside the record.
+//! A session that is stopped, or whose machine fails, loses only the case in progress. A session with the record of an
+//! earlier session continues after its last case. So the whole measurement, which takes hours, can be made in several
+//! sessions. The file beside the record names each session.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ impl Kept {
     /// Opens the record at `path`; returns the figures that it already has.
     ///
     /// # Errors
-    /// A file that is no record.
+    /// Returns an error if the file is not a record.
     pub fn open<F: DeserializeOwned>(path: &Path, this: Taken) -> Result<(Self, Vec<F>)> {
         let figures = read(path)?.unwrap_or_default();
         let mut about: About = read(&beside(path))?.unwrap_or_default();
@@ -65,10 +65,10 @@ impl Kept {
         before.iter().any(|taken| taken.libraries.get(library).is_some())
     }
 
-    /// Writes the record as it is now, by rename: a reader sees the old one or the new one.
+    /// Writes the present record by a rename, so that a reader sees either the old or the new record.
     ///
     /// # Errors
-    /// If the folder takes no file.
+    /// Returns an error if the folder does not accept the file.
     pub fn write<F: Serialize>(&mut self, figures: &[F], activity: Option<Activity>) -> Result<()> {
         if let Some(this) = self.about.sessions.last_mut() {
             this.activity = activity;

@@ -51,8 +51,8 @@ pub struct Cases<'a> {
 /// whether to end.
 ///
 /// # Errors
-/// A wrong result of ours, `only` that names nothing, a record that cannot be read or written. What was measured before
-/// is kept.
+/// Returns an error if a result of Lehr is wrong, if `only` matches no case, or if the record cannot be read or
+/// written. Earlier figures are kept.
 pub fn run(lab: &Lab, options: &Options, stop: Stop, cases: Cases<'_>) -> Result<End> {
     let folder = options.peers.clone().unwrap_or_else(|| lab.folder.into());
     let mut bench = Bench::start(lab, &folder, stop)?;

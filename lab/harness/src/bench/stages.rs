@@ -1,8 +1,8 @@
 //! Measures sides that do stages: how many stages fit into a sample, and the overhead of a stage over its computation.
 //!
-//! Overhead is the time of all stages less that of the same computation without messages, measured next to each sample,
-//! divided by the stages. Without computation it is the time of a stage. A sample has as many stages as the definition
-//! asks for, or as many as fit into its time limit.
+//! The overhead is the time of all stages minus the time of the same computation without messages, divided by the
+//! number of stages. That computation is measured next to each sample. Without computation, the overhead is the time of
+//! a stage. A sample has as many stages as the definition requests, or as many as fit into its time limit.
 
 use anyhow::Result;
 
@@ -21,13 +21,13 @@ pub trait Side {
     /// Returns the seconds of this many stages; `None` if the engine does not do this case.
     ///
     /// # Errors
-    /// A wrong result of ours.
+    /// Returns an error if a result of Lehr is wrong.
     fn seconds(&self, bench: &mut Bench, stages: usize) -> Result<Option<f64>>;
 
     /// Returns the seconds of the computation in this many stages, without messages; 0 if there is no computation.
     ///
     /// # Errors
-    /// As [`seconds`](Self::seconds).
+    /// Returns the errors of [`seconds`](Self::seconds).
     fn computation(&self, bench: &mut Bench, stages: usize) -> Result<Option<f64>>;
 }
 
@@ -53,7 +53,7 @@ pub struct TakenOf<S> {
 /// Has all sides that do the case take turns for `rounds` rounds; returns nothing if the session is stopped meanwhile.
 ///
 /// # Errors
-/// A wrong result of ours.
+/// Returns an error if a result of Lehr is wrong.
 pub fn overheads_us<S: Side>(
     bench: &mut Bench,
     limits: Limits,

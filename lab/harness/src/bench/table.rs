@@ -22,10 +22,10 @@ pub type Holders<'a> = &'a dyn Fn(&Figure, bool) -> Option<Reached>;
 
 /// Formats all cases as aligned text.
 ///
-/// Ratios are of medians, ours over theirs: below 1 we are ahead. *Holder* compares near samples with the near figure
-/// and far samples with the far one. *Peer* and *floor* are the best of this run with as many cores: one where ours has
-/// one worker, several elsewhere. Experiments in `listed` have many small cases: each is a table of its own with a line
-/// a figure.
+/// A ratio is our median divided by the other's: below 1, Lehr is faster. *Holder* compares near samples with the near
+/// figure and far samples with the far one. *Peer* and *floor* are the best of this run with as many cores: one core if
+/// Lehr has one worker, otherwise several. Experiments in `listed` have many small cases, so each has its own table
+/// with a line for each figure.
 pub fn text(figures: &[Figure], holders: Holders<'_>, listed: &[&str], cores: usize) -> String {
     let mut lines = Vec::new();
     let mut cases: Vec<(&str, &str)> = Vec::new();

@@ -1,5 +1,5 @@
-//! Ours as a runner of its own (`make peers-ports` puts it beside the peers): what needs a fresh process or an
-//! allocator that counts.
+//! Lehr as a separate runner (`make peers-ports` puts it beside the peers), for measurements that need a new process or
+//! a counting allocator.
 //!
 //! ```text
 //! about                            -> {"libraries": {}, "engines": [...]}

@@ -1,14 +1,15 @@
-//! Ours on MPI as a program of the lab: `mpiexec -n RANKS lehr_rank_side SOCKET`. A rank a process; process 0 answers
-//! requests, which `lab/runners/mpi/runner.py` sends it.
+//! Lehr's ranks on MPI as a program of the lab: `mpiexec -n RANKS lehr_rank_side SOCKET`. Each process is a rank.
+//! Process 0 answers the requests of `lab/runners/mpi/runner.py`.
 //!
 //! ```text
 //! ranks exchange 1 0 500000    -> {"seconds": S}  or  {"wrong": "..."}     operation, doubles, units of computation, stages
 //! unit                         -> {"ns": N, "value": V}
 //! ```
 //!
-//! Between requests process 0 sleeps on its input and the others on a socket at SOCKET, outside MPI: a rank that waited
-//! inside MPI would use a core while others are measured. The clocks of two processes cannot be compared, so seconds
-//! are the most that a rank took from its first stage to the end of its last; all begin after a barrier.
+//! Between requests, process 0 sleeps on its input, and the others sleep on a socket at SOCKET. Both are outside MPI,
+//! since a rank that waits inside MPI would use a core while other sides are measured. The clocks of two processes
+//! cannot be compared. So the time is the maximum over the ranks, from a rank's first stage to the end of its last
+//! stage. All ranks begin after a barrier.
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;

@@ -44,7 +44,7 @@ impl Clustering {
     /// Runs the command; returns nothing if `stop` asked to end.
     ///
     /// # Errors
-    /// A command that fails, or results that are none.
+    /// Returns an error if the command fails, or if its results are invalid.
     pub fn run(&self, program: &Path, folder: &Path, stop: &mut dyn FnMut() -> bool) -> Result<Option<Found>> {
         let out = folder.join("clusters");
         let mut command = Command::new(program);

@@ -33,7 +33,7 @@ impl Compounds {
     /// Reads the compounds of the files, or the built-in ones; at most `most` of them, evenly chosen.
     ///
     /// # Errors
-    /// What is wrong with the files; a compound of which they do not say whether it is active.
+    /// Returns an error if a file is invalid, or if the files do not say whether a compound is active.
     pub fn read(files: Option<&Files>, most: Option<usize>) -> Result<Self> {
         let all = match files {
             Some(files) => Self::of_files(files)?,
@@ -60,7 +60,7 @@ impl Compounds {
     /// Writes the compounds to a folder: `bits.npy` with packed bits, and `numbers.npy` with numbers of 64 bits.
     ///
     /// # Errors
-    /// If a file cannot be written.
+    /// Returns an error if a file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<Inputs> {
         let inputs = Inputs { bits: folder.join("bits.npy"), numbers: folder.join("numbers.npy") };
         packed::fingerprints(&inputs.bits, &self.rows)?;
@@ -73,11 +73,11 @@ impl Compounds {
         Ok(inputs)
     }
 
-    /// Computes the sum of squared distances of all rows from the means of their clusters, counted bit by bit: a bit
+    /// Computes the sum of squared distances of all rows from the means of their clusters, counted bit by bit. A bit
     /// that `c` of `n` rows have contributes `c (n - c) / n`.
     ///
     /// # Panics
-    /// If there is not a label for each row.
+    /// Panics if there is not one label for each row.
     pub fn sum_of_squares(&self, labels: &[u32]) -> f64 {
         assert_eq!(labels.len(), self.rows.len(), "a label a row");
         let clusters = labels.iter().max().map_or(0, |most| *most as usize + 1);
@@ -123,7 +123,7 @@ impl Templates {
     /// does not affect its memory. A larger set begins with the smaller one.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn write(&self, items: usize, path: &Path) -> Result<()> {
         let templates = self.templates();
         let mut file = AtomicFile::create(path)?;

@@ -128,7 +128,7 @@ impl Definition {
 /// Returns the definition, which is compiled in, so that the command needs no folder.
 ///
 /// # Panics
-/// If the file is no definition, which a test would have found.
+/// Panics if the file is not a definition, which a test excludes.
 pub fn file() -> File {
     serde_json::from_str(include_str!("../../../definitions/chemistry/chemistry.json")).expect("checked by a test")
 }

@@ -1,9 +1,9 @@
 //! Extrapolates the costs of sizes that were not measured from those that were.
 //!
-//! Passes over rows take time and memory in proportion to the rows, and how many passes there are depends on how the
-//! templates lie and hardly on how many rows each has. So the time is that of the largest size that was taken, in
-//! proportion; the memory is on the line through the largest two, since a program has some without any rows. A figure
-//! that was extrapolated says so in its name and is replaced once the size is taken.
+//! A pass takes time and memory in proportion to the rows. The number of passes depends on the templates, and hardly on
+//! the number of rows of each. So the time is extrapolated in proportion from the largest measured size. The memory is
+//! extrapolated on the line through the two largest sizes, since a program needs some memory without any rows. The name
+//! of an extrapolated figure says so. The figure is replaced when its size is measured.
 
 use super::definition::{Case, Definition};
 use super::{BITS, MEMORY, RUN};

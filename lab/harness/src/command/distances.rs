@@ -1,10 +1,11 @@
 //! `bench distances`: dissimilarities of all pairs on one core, ours in process against parasail, RDKit, SciPy and
 //! scikit-learn.
 //!
-//! Alignments are the blocks of pairs that a run hands to a core, with the counts that identities need and without; the
-//! other measures are whole runs on one thread, values kept. Every turn ends with a sum over all results that is
-//! compared with the peer's: scores are equal; of the best alignments ours has the most matches, so that their sum is
-//! not below the peer's; sums of dissimilarities agree to rounding.
+//! Alignments are measured by the blocks of pairs that a run gives to a core, with and without the counts for
+//! identities. For the other metrics, a turn is a whole run on one thread that keeps its values. Every turn ends with a
+//! sum over all results, which is compared with the peer's sum. Sums of scores must be equal. Of the best alignments,
+//! ours has the most matches, so the sum of its matches must not be below the peer's. Sums of dissimilarities must
+//! agree to rounding.
 
 use std::path::Path;
 
@@ -37,7 +38,7 @@ const TOLERANCE: f64 = 1e-9;
 /// Measures every case of `mining/distances.json`.
 ///
 /// # Errors
-/// Peers that are not installed, a wrong answer on either side, a file that cannot be read or written.
+/// Returns an error if peers are not installed, an answer of either side is wrong, or a file cannot be read or written.
 pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let definition: Distances = definition::read("mining/distances.json")?;
     ensure!(

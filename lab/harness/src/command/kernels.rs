@@ -2,10 +2,10 @@
 //! the measurement.
 //!
 //! The loops (`lab/runners/c`) do the arithmetic of one step in the layout that suits them best, with a polynomial
-//! exponential, under `cc -O3 -march=native -ffast-math`: what a careful programmer would get for this machine alone.
-//! Ours is the kernel that users run, in leaves of the size that the rows ask for, choosing its instructions at run
-//! time. Threads take equal shares and do not meet: this measures kernels; what meeting costs is `bench overhead`. Rows
-//! of bits (`bits`) and sparse rows (`sparse`) are compared with the same rows as numbers.
+//! exponential, compiled by `cc -O3 -march=native -ffast-math`. This is the speed that a careful programmer would reach
+//! for this machine alone. Lehr's side is the kernel that users run, in leaves whose size depends on the rows, with
+//! instructions chosen at run time. Threads take equal shares and do not synchronise; `bench overhead` measures the
+//! cost of synchronising. Rows of bits (`bits`) and sparse rows (`sparse`) are compared with the same rows as numbers.
 
 mod bits;
 mod sparse;
@@ -38,7 +38,7 @@ const WIDTHS: [usize; 6] = [30, 20, 20, 20, 16, 12];
 /// Measures every case of `mining/kernels.json`.
 ///
 /// # Errors
-/// No C compiler, a wrong answer on either side, a file that cannot be written.
+/// Returns an error if there is no C compiler, an answer of either side is wrong, or a file cannot be written.
 pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let definition: Kernels = definition::read("mining/kernels.json")?;
     let machine = Machine::look();

@@ -14,10 +14,11 @@ use crate::{chemistry, environment, growth, interrupt, overhead, ports, program,
 
 /// Measures the port runtime in turns with its peers and the machine's floors.
 ///
-/// A first Ctrl-C ends it after the sample that is being taken: what was measured until then is printed and kept.
+/// The first Ctrl-C ends the session after the current sample: the figures so far are printed and kept.
 ///
 /// # Errors
-/// [`Kind::NoResult`] for a wrong result of ours or a record that cannot be kept, [`Kind::Stopped`] after Ctrl-C.
+/// Returns [`Kind::NoResult`] if a result of Lehr is wrong or the record cannot be written, and [`Kind::Stopped`] after
+/// Ctrl-C.
 pub fn ports(arguments: LabArguments) -> Result<(), Failure> {
     measure(arguments, ports::run)
 }
@@ -25,7 +26,7 @@ pub fn ports(arguments: LabArguments) -> Result<(), Failure> {
 /// Measures ranks on threads, over ports and on MPI in turns with every MPI and the machine's floors.
 ///
 /// # Errors
-/// As for [`ports()`].
+/// Returns the errors of [`ports()`].
 pub fn ranks(arguments: LabArguments) -> Result<(), Failure> {
     measure(arguments, ranks::run)
 }
@@ -33,7 +34,7 @@ pub fn ranks(arguments: LabArguments) -> Result<(), Failure> {
 /// Measures messages to services in turns with actor libraries, and `lehr serve` in turns with a bare HTTP handler.
 ///
 /// # Errors
-/// As for [`ports()`]; [`Kind::Environment`] if there is no `lehr` to measure.
+/// Returns the errors of [`ports()`], and [`Kind::Environment`] if there is no `lehr` to measure.
 pub fn services(arguments: LabArguments) -> Result<(), Failure> {
     let program = program::lehr()?;
     measure(arguments, move |options, stop| services::run(options, &program, stop))
@@ -57,7 +58,7 @@ fn said(ended: anyhow::Result<End>) -> Result<(), Failure> {
 /// Measures the overhead of dividing clustering runs.
 ///
 /// # Errors
-/// As for [`ports()`]; [`Kind::Environment`] if this program cannot find itself.
+/// Returns the errors of [`ports()`], and [`Kind::Environment`] if this program cannot find its own file.
 pub fn overhead(arguments: OverheadArguments) -> Result<(), Failure> {
     let OverheadArguments { quick, json, only, rounds, data, mpiexec, record } = arguments;
     let program = program::own()?;
@@ -70,7 +71,7 @@ pub fn overhead(arguments: OverheadArguments) -> Result<(), Failure> {
 /// Measures how the costs of distances, clusters and maps grow with the number of items.
 ///
 /// # Errors
-/// As for [`ports()`]; [`Kind::Environment`] if there is no `lehr` to measure.
+/// Returns the errors of [`ports()`], and [`Kind::Environment`] if there is no `lehr` to measure.
 pub fn scale(arguments: ScaleArguments) -> Result<(), Failure> {
     let ScaleArguments { quick, json, only, rounds, memory, sequences, clusters, folder, record } = arguments;
     let options = Options { quick, json, only, rounds, peers: None, record };
@@ -85,7 +86,7 @@ pub fn scale(arguments: ScaleArguments) -> Result<(), Failure> {
 /// Measures how the costs of clusters, mixtures and maps grow with rows, columns, clusters and ranks.
 ///
 /// # Errors
-/// As for [`ports()`]; [`Kind::Environment`] if there is no `lehr` to measure.
+/// Returns the errors of [`ports()`], and [`Kind::Environment`] if there is no `lehr` to measure.
 pub fn growth(arguments: GrowthArguments) -> Result<(), Failure> {
     let GrowthArguments { quick, json, only, rounds, folder, record } = arguments;
     let options = Options { quick, json, only, rounds, peers: None, record };
@@ -97,7 +98,7 @@ pub fn growth(arguments: GrowthArguments) -> Result<(), Failure> {
 /// Measures the gain of bits over numbers, and how well clusters of compounds separate active compounds.
 ///
 /// # Errors
-/// As for [`ports()`]; [`Kind::Environment`] if there is no `lehr` to measure.
+/// Returns the errors of [`ports()`], and [`Kind::Environment`] if there is no `lehr` to measure.
 pub fn chemistry(arguments: ChemistryArguments) -> Result<(), Failure> {
     let ChemistryArguments { quick, json, only, rounds, fingerprints, activities, folder, record } = arguments;
     let options = Options { quick, json, only, rounds, peers: None, record };
@@ -110,7 +111,7 @@ pub fn chemistry(arguments: ChemistryArguments) -> Result<(), Failure> {
 /// Does a task of a measurement; returns its answer as a line.
 ///
 /// # Errors
-/// [`Kind::Usage`] for what is no task, [`Kind::NoResult`] for one that failed.
+/// Returns [`Kind::Usage`] if the text is not a task, and [`Kind::NoResult`] if the task failed.
 pub fn job(task: &str, job: Option<Job>) -> Result<String, Failure> {
     let task: Task = serde_json::from_str(task)
         .map_err(|cause| Failure::new(Kind::Usage, format!("expected a task of a measurement in JSON: {cause}")))?;

@@ -1,8 +1,8 @@
 //! `bench maps`: multidimensional scaling of the same matrix, by Lehr and by scikit-learn's SMACOF.
 //!
-//! One judge for both: the stress of positions, squared errors over squared dissimilarities, is computed here. Ours
-//! runs once from classical scaling and once annealed; the peer from one random start and from as many as the
-//! definition says, of which it keeps the best.
+//! The lab computes the stress of both sides' positions: the squared errors divided by the squared dissimilarities.
+//! Lehr makes one run from classical scaling and one annealed run. The peer makes one run from one random start. It
+//! makes another from as many random starts as the definition says, and keeps the best.
 
 use std::cell::RefCell;
 
@@ -29,7 +29,7 @@ const WIDTHS: [usize; 6] = [34, 28, 12, 10, 26, 16];
 /// Measures every set of `mining/maps.json`.
 ///
 /// # Errors
-/// Peers that are not installed, an answer that is no map, a file that cannot be read or written.
+/// Returns an error if peers are not installed, an answer is not a map, or a file cannot be read or written.
 pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let definition: Maps = definition::read("mining/maps.json")?;
     ensure!(

@@ -27,7 +27,7 @@ const SCRIPT: &str = "lab/runners/mixtures/runner.py";
 /// Fits every mixture of `mining/densities.json` whose data are available.
 ///
 /// # Errors
-/// A set that cannot be read, a fit or a peer that fails, a record that cannot be written.
+/// Returns an error if a set cannot be read, a fit or a peer fails, or the record cannot be written.
 pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let Densities { tolerance, seeds, starts, mixtures, .. } = definition::read("mining/densities.json")?;
     ensure!(

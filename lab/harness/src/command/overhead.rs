@@ -1,9 +1,8 @@
 //! `bench overhead`: f(n, 2) = (2 T(n, 2) - T(2n, 1)) / T(2n, 1) of a whole run, for each engine (paper 004 eq. 2).
 //!
-//! Both sides cluster the same 2n rows, with two ranks (n rows each) and with one. They must end with the same bits, so
-//! their rounds are the same and the difference is what parallelism costs: synchronisation, imbalance, the parts that
-//! only one rank does, and memory that two cores share. Below each run stand its phases, so that one sees where it is
-//! lost.
+//! Both sides cluster the same 2n rows, with two ranks (n rows each) and with one. Their results must be bit-identical,
+//! so their rounds are the same. The difference is the cost of parallelism: synchronisation, imbalance, work of a
+//! single rank, and memory that two cores share. Each run is followed by its phases, which show where the time is lost.
 
 use std::cell::RefCell;
 
@@ -27,7 +26,7 @@ const WIDTHS: [usize; 7] = [22, 24, 24, 24, 14, 10, 10];
 /// Measures every grain of `ranks/overhead.json` with every engine.
 ///
 /// # Errors
-/// A machine with too few threads, runs that differ in bits, a record that cannot be written.
+/// Returns an error if the machine has too few threads, runs are not bit-identical, or the record cannot be written.
 pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let definition: Overhead = definition::read("ranks/overhead.json")?;
     let ranks = definition.ranks;

@@ -1,9 +1,9 @@
 //! `bench pairwise`: clusters of items known by their dissimilarities, one default run for each seed, by Lehr and by
 //! SciPy, scikit-learn and kmedoids on the same matrix.
 //!
-//! One judge for all sides: the cost H of labels is computed here, and so is their agreement with known classes, never
-//! taken from a side's word. Sides that are told the number of clusters are compared by H too; one that finds its own
-//! says how many it found. Items that a side leaves out are a cluster together.
+//! The lab computes the cost H of all sides' labels and their agreement with known classes, and uses no figures that
+//! sides report. Sides with a given number of clusters are compared by H too. For a side that finds its own number, the
+//! table shows this number. Items that a side leaves out count as one cluster.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ const WIDTHS: [usize; 6] = [32, 9, 14, 16, 16, 24];
 /// Measures every set of `mining/pairwise.json` whose data are available.
 ///
 /// # Errors
-/// Peers that are not installed, an answer that is no clustering, a file that cannot be read or written.
+/// Returns an error if peers are not installed, an answer is not a clustering, or a file cannot be read or written.
 pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let definition: Pairwise = definition::read("mining/pairwise.json")?;
     ensure!(

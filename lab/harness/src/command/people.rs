@@ -24,7 +24,7 @@ const WIDTHS: [usize; 6] = [6, 14, 20, 24, 24, 14];
 /// Clusters blocks and people in turns.
 ///
 /// # Errors
-/// A set that is not here, a run that fails, answers that differ.
+/// Returns an error if the set is missing, a run fails, or the answers differ.
 pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let sets: VectorSets = definition::read("mining/vector.json")?;
     let set: &SetDefinition =

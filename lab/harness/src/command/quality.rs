@@ -22,7 +22,7 @@ const WIDTHS: [usize; 8] = [30, 5, 16, 26, 22, 22, 12, 8];
 /// Runs every set of `mining/vector.json` whose data are available, with seeds 0 to 9.
 ///
 /// # Errors
-/// A set that cannot be read, a run that fails, a record that cannot be written.
+/// Returns an error if a set cannot be read, a run fails, or the record cannot be written.
 pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let sets: VectorSets = definition::read("mining/vector.json")?;
     let best_known: BestKnown = definition::read("mining/best_known.json")?;
@@ -114,7 +114,7 @@ fn shown(spread: Option<Spread>) -> String {
 /// Makes one run with default parameters.
 ///
 /// # Errors
-/// What the method reports.
+/// Returns the errors of the method.
 pub fn ours(points: &Points, clusters: usize, seed: u64, threads: Option<usize>) -> Result<Model> {
     let parameters = Parameters { clusters: Some(clusters), seed, ..Parameters::default() };
     let mut execution = Execution::default();
@@ -127,7 +127,7 @@ pub fn ours(points: &Points, clusters: usize, seed: u64, threads: Option<usize>)
 /// Makes one run with the given parameters and layout, without an observer.
 ///
 /// # Errors
-/// What the method reports.
+/// Returns the errors of the method.
 pub fn run_with(points: &Points, parameters: &Parameters, execution: &Execution) -> Result<Model> {
     Ok(vector::cluster(points, parameters, execution, &mut Silent)?)
 }

@@ -1,13 +1,14 @@
 //! `bench runs`: whole runs of our annealing and k-means, and of scikit-learn's and faiss's k-means, judged by one sum
 //! of squares.
 //!
-//! The question is what a user waits for: how long until a result within 0.1 % of the best known? A method that reaches
-//! it in a share s of its seeds needs 1/s runs, so the expected time is all its seconds over its hits; a method that
-//! never reached it has no such time. Each seed is a round in which all engines take their turn on the same points.
+//! The figure is the waiting time of a user until a result within 0.1 % of the best known. A method that reaches this
+//! result in a share s of its seeds needs 1/s runs on average. So the expected time is the seconds of all its seeds
+//! divided by the number of seeds that reached it. A method that never reached it has no such time. Each seed is a
+//! round in which all engines take their turn on the same points.
 //!
-//! Two forms of k-means draw other starts, so their results differ from seed to seed more than their methods do. Beside
-//! each peer the same is therefore asked of another target: how long until a sum of squares equal to the peer's median,
-//! or better? The peer itself needs two runs for that, more or less.
+//! Two implementations of k-means draw different starts, so their results differ more by the seed than by the method.
+//! Therefore the lab also measures, for each peer, the expected time until a sum of squares at most the peer's median.
+//! The peer itself needs about two runs for this.
 
 use std::path::Path;
 
@@ -96,7 +97,7 @@ struct Series {
 /// Runs every set of `mining/vector.json` whose data are available, with every engine.
 ///
 /// # Errors
-/// Peers that are not installed, a runner that fails, a set that cannot be read.
+/// Returns an error if peers are not installed, a runner fails, or a set cannot be read.
 pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let sets: VectorSets = definition::read("mining/vector.json")?;
     let best_known: BestKnown = definition::read("mining/best_known.json")?;

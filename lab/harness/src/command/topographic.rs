@@ -26,7 +26,7 @@ const SCRIPT: &str = "lab/runners/topographic/runner.py";
 /// Fits every map of `mining/densities.json` whose data are available.
 ///
 /// # Errors
-/// A set that cannot be read, a fit or a peer that fails, a record that cannot be written.
+/// Returns an error if a set cannot be read, a fit or a peer fails, or the record cannot be written.
 pub fn run(arguments: &MeasurementArguments) -> Result<()> {
     let Densities { maps, .. } = definition::read("mining/densities.json")?;
     ensure!(

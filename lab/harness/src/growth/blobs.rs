@@ -34,7 +34,7 @@ impl Blobs {
     /// Writes `rows.npy` to a folder. Equal arguments give equal files.
     ///
     /// # Errors
-    /// A file that cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn write(&self, shape: &Shape, folder: &Path) -> Result<Rows> {
         let (points, blobs) = synthetic::gaussian_mixture(shape.rows, &self.components(shape), 1);
         let path = folder.join("rows.npy");

@@ -112,7 +112,7 @@ impl Axis {
     /// `cores`.
     ///
     /// # Panics
-    /// If the definition leaves a quantity open, which a test would have found.
+    /// Panics if the definition does not fix a quantity, which a test excludes.
     pub fn shapes(&self, cores: usize) -> Vec<(usize, Shape)> {
         let Others { rows, columns, clusters } = self.at;
         let values = self.values.iter().filter(|ranks| self.of != Quantity::Ranks || **ranks <= cores);
@@ -159,7 +159,7 @@ impl Method {
 /// Returns the definition, which is compiled in, so that the command needs no folder.
 ///
 /// # Panics
-/// If the file is no definition, which a test would have found.
+/// Panics if the file is not a definition, which a test excludes.
 pub fn file() -> File {
     serde_json::from_str(include_str!("../../../definitions/growth/growth.json")).expect("checked by a test")
 }

@@ -39,7 +39,7 @@ impl Work {
     /// Runs the command on rows of a shape; returns nothing if `stop` asked to end, which kills the command.
     ///
     /// # Errors
-    /// A command that fails, or a result that cannot be right.
+    /// Returns an error if the command fails, or if its result cannot be right.
     pub fn run(
         self,
         program: &Path,

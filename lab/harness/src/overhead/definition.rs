@@ -128,7 +128,7 @@ impl Definition {
 /// The definition, which is part of the program, so that it runs in any folder.
 ///
 /// # Panics
-/// If the file is not of its kind, which its test excludes.
+/// Panics if the file is not a definition, which a test excludes.
 pub fn file() -> File {
     serde_json::from_str(include_str!("../../../definitions/ranks/overhead.json")).expect("the definition has its form")
 }

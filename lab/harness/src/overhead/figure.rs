@@ -49,7 +49,7 @@ impl Figure {
     /// Summarises some samples as a figure.
     ///
     /// # Panics
-    /// If there are none.
+    /// Panics if there are none.
     pub fn new(experiment: &str, case: &str, engine: &str, unit: &str, samples: Vec<f64>) -> Self {
         let Spread { min, median, max } = Spread::of(&samples);
         Self {

@@ -1,9 +1,9 @@
-//! The laws that overheads are held against, from the figures of a record: `a + b/n` of points for each layout and
-//! number of clusters (002 and 004 figure 1, E25), and 003's models without intercept for threads and for processes, of
-//! pairs (003's own method) and of points.
+//! Fits laws to the overheads of a record. For points, the law is `a + b/n` for each layout and number of clusters (002
+//! and 004 figure 1, E25). For pairs (003's own method) and for points, there are 003's models without intercept, for
+//! threads and for processes.
 //!
-//! Every law is fitted to each round by itself, so that a coefficient has a least, a middle and a most as every other
-//! figure. Points of the whole of the measurement that a law leaves out are figures too.
+//! Every law is fitted to each round separately, so that a coefficient has a minimum, a median and a maximum like every
+//! other figure. The record also names the points that a law leaves out.
 
 use lehr_ranks::Layout;
 

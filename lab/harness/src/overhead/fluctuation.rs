@@ -7,7 +7,7 @@ pub type Stages = [Vec<f64>];
 /// Returns the standard deviation divided by the mean, over all samples of all ranks (1000 P samples in the papers).
 ///
 /// # Panics
-/// If there are none.
+/// Panics if there are none.
 pub fn deviation_over_mean(stages: &Stages) -> f64 {
     let samples: Vec<f64> = stages.iter().flatten().copied().collect();
     assert!(!samples.is_empty(), "samples were taken");
@@ -19,7 +19,7 @@ pub fn deviation_over_mean(stages: &Stages) -> f64 {
 /// Returns the range over the ranks of a stage divided by their mean, averaged over stages; 0 for one rank.
 ///
 /// # Panics
-/// If there are none, or the ranks have different numbers of stages.
+/// Panics if there are no samples, or if the ranks have different numbers of stages.
 pub fn range_over_mean(stages: &Stages) -> f64 {
     let count = stages.first().map_or(0, Vec::len);
     assert!(count > 0 && stages.iter().all(|rank| rank.len() == count), "every rank has every stage");
@@ -36,7 +36,7 @@ pub fn range_over_mean(stages: &Stages) -> f64 {
 /// Returns the median of all samples, in seconds.
 ///
 /// # Panics
-/// If there are none.
+/// Panics if there are none.
 pub fn median(stages: &Stages) -> f64 {
     crate::measure::Spread::of(&stages.concat()).median
 }

@@ -30,7 +30,7 @@ impl Starter {
     /// the launcher with a small job, since not every MPI is usable.
     ///
     /// # Errors
-    /// If the one that was asked for does not start, or its job fails.
+    /// Returns an error if the launcher `asked` does not start, or if its job fails.
     pub fn find(program: PathBuf, asked: Option<&Path>) -> Result<Self> {
         let with = |path: &Path| -> Result<Self> {
             let starter = Self { program: program.clone(), launcher: Some((path.into(), version(path)?)) };
@@ -59,7 +59,7 @@ impl Starter {
     /// Runs a task in the processes of a layout. Nodes count as processes of this machine.
     ///
     /// # Errors
-    /// A job that failed, with its words, or that did not answer.
+    /// Returns an error, with the job's message, if the job fails or does not answer.
     pub fn run(&self, layout: Layout, task: &Task) -> Result<Answer> {
         let processes = layout.processes * layout.nodes;
         let mut command = match &self.launcher {

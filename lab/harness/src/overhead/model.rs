@@ -1,8 +1,8 @@
 //! Least squares for overheads: `a + b x`, and the papers' models without intercept, `a₁x₁ (+ a₂x₂)` (003 eq. 6).
 //!
-//! A handful of points and at most two factors, so columns are made orthogonal one after the other (modified
-//! Gram-Schmidt), which loses nothing where the factors are as alike as p and p². Points in the linear region only (003
-//! section 4: f below about 1); which are left out is said beside each fit.
+//! A fit has a handful of points and at most two factors. So columns are made orthogonal one after the other (modified
+//! Gram-Schmidt), which stays accurate for similar factors such as p and p². A fit uses only points in the linear
+//! region (003 section 4: f below about 1), and names the points that it leaves out.
 
 /// The limit of f: overheads from this value on are outside the region that the models describe (003 section 4.1).
 pub const LINEAR_BELOW: f64 = 1.0;

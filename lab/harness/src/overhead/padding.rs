@@ -1,9 +1,9 @@
 //! Measures the loss when sums of threads are beside each other in memory: experiment E25 (c), after 000 section IV and
 //! 004 section 4. Their authors saw factors of 10 and more before they separated their accumulators.
 //!
-//! Lehr's own sums are a leaf's, in memory that its thread asked for; so this is a model of the mistake and no switch
-//! of the product. Every thread adds points to the masses and moments of K clusters, each addition going to memory; the
-//! sums of the threads follow each other at a distance that is the case's.
+//! In Lehr, each leaf has its own sums, in memory that its thread allocated. So this is a model of the mistake, not a
+//! switch of the product. Every thread adds points to the masses and moments of K clusters, and each addition goes to
+//! memory. The distance between the sums of two threads depends on the case.
 
 #![allow(
     clippy::disallowed_types,

@@ -1,9 +1,9 @@
 //! Seconds of multidimensional scaling, its efficiency, and ports against the loop: 003 section 5.2, figures 15 to 20.
 //!
 //! The dissimilarities of a set are computed once and written to a file that every job reads. Each side makes the same
-//! map of them, from the same random positions and in the same number of iterations at most, without the longer steps
-//! that the method takes otherwise (003 has none): by ranks, by a parallel loop and by ports, on threads; by ranks in
-//! processes too.
+//! map of them, from the same random positions and with the same maximum number of iterations. The longer steps of the
+//! method are off, because 003 has none. The sides are ranks, a parallel loop and ports on threads, and ranks in
+//! processes.
 
 use std::path::Path;
 
@@ -20,8 +20,9 @@ use super::turns::Side;
 use crate::definition::MapSet;
 use crate::measure::Spread;
 
-/// The experiments' names in records: seconds (003 figures 15, 17 and 19), p_ref T(p_ref) / (p T(p)) with one thread of
-/// the same engine as p_ref (figures 16, 18 and 20), and the time of ports over that of the loop on as many threads.
+/// The names of the three experiments in records. The first is the seconds (003 figures 15, 17 and 19), the second the
+/// efficiency. The third is the time of ports divided by that of the loop on as many threads. The efficiency is p_ref
+/// T(p_ref) / (p T(p)) with one thread of the same engine as p_ref (figures 16, 18 and 20).
 pub const SECONDS: &str = "scaling";
 /// The experiment of efficiencies; see [`SECONDS`].
 pub const EFFICIENCY: &str = "efficiency of scaling";
@@ -52,7 +53,7 @@ pub fn sides(definition: &Definition, cores: usize, starter: &Starter) -> Vec<Si
 /// Measures the map of a set's dissimilarities. Returns `None` if `stop` asked to end.
 ///
 /// # Errors
-/// A file that cannot be written, a job that failed, bits that differ.
+/// Returns an error if a file cannot be written, a job fails, or results are not bit-identical.
 pub fn measure(
     (set, matrix): (&MapSet, Dissimilarities),
     definition: &Definition,

@@ -1,6 +1,6 @@
-//! The kernel in stages that all ranks begin together: how much the times of ranks fluctuate, on threads and in
-//! processes (000 figures 6 to 8, 004 figures 4 and 5), and what a point and centre costs as ranks are added at a fixed
-//! number of rows each (000 figures 3 to 5, 004 figure 3).
+//! Measures the kernel in stages that all ranks begin together. It shows how much the times of ranks fluctuate, on
+//! threads and in processes (000 figures 6 to 8, 004 figures 4 and 5). It also shows the time for each point and centre
+//! as ranks are added, at a fixed number of rows of each rank (000 figures 3 to 5, 004 figure 3).
 
 use anyhow::{Result, bail};
 use lehr_ranks::{Engine, Layout};
@@ -44,7 +44,7 @@ pub fn cases(definition: &Definition) -> Vec<Staged> {
 /// Measures a case in the layouts of `sides`. Returns `None` if `stop` asked to end.
 ///
 /// # Errors
-/// A job that failed.
+/// Returns an error if a job fails.
 pub fn measure(
     case: Staged,
     definition: &Definition,

@@ -1,8 +1,8 @@
 //! The tasks of the jobs of `lehr-lab overhead`. The same program runs in one process or in several, reads its task as
 //! one line of JSON, and answers with one line.
 //!
-//! Every process of the job calls [`Task::work`]; each makes the points for itself, by number, so that they are the
-//! same everywhere.
+//! Every process of the job calls [`Task::work`]. Each process generates the points itself; they depend on their number
+//! only, so they are the same everywhere.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
@@ -117,7 +117,7 @@ impl Task {
     /// Does the task, in every process of the job; only the answer of the first process counts.
     ///
     /// # Errors
-    /// What the method reports, or runs that differ in bits.
+    /// Returns the errors of the method, and an error if runs are not bit-identical.
     pub fn work(&self, job: Option<Job>) -> Result<Answer> {
         match self {
             Self::Cluster(problem) => {
@@ -168,8 +168,8 @@ impl Problem {
 }
 
 impl Scaling {
-    /// Returns the settings of the method of 003: it starts from random positions, makes steps of one length, and ends
-    /// after the requested number of steps or when nothing changes any more.
+    /// Returns the settings of the method of 003. It starts from random positions and makes steps of one length. It
+    /// ends after the requested number of steps, or when nothing changes any more.
     fn parameters(&self) -> smacof::Parameters {
         smacof::Parameters {
             dimension: self.dimension,

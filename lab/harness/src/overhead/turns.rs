@@ -1,4 +1,4 @@
-//! The turns of a case: every side is a job that solves the same problem in its own layout and engine, and all results
+//! The turns of a case. Every side is a job that solves the same problem in its own layout and engine, and all results
 //! must be bit-identical.
 
 use anyhow::{Result, ensure};
@@ -61,7 +61,7 @@ pub fn sides(definition: &Definition, cores: usize, starter: &Starter) -> Vec<Si
 /// to end.
 ///
 /// # Errors
-/// A job that failed; bits that differ.
+/// Returns an error if a job fails, or if results are not bit-identical.
 pub fn measure(
     case: Case,
     definition: &Definition,

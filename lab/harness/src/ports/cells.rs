@@ -1,8 +1,8 @@
 //! The cells of the four patterns: the overhead of a stage of Lehr, the peers and the floors, measured in turns.
 //!
-//! Ours and the peers' pools are measured on one worker, on one a core and, in the whole measurement, on one a rank
-//! (001 tables 1 and 2: match and default). What has a thread or process a rank takes all cores and says that it is
-//! absent in the other forms.
+//! Lehr and the peers' pools are measured with one worker and with one worker for each core. In the whole measurement,
+//! they are also measured with one worker for each rank (001 tables 1 and 2: match and default). An engine with a
+//! thread or process for each rank uses all cores, and reports that it is absent in the other forms.
 
 use anyhow::Result;
 
@@ -40,7 +40,7 @@ struct Side {
 /// Measures every cell of the definition whose name contains `only`.
 ///
 /// # Errors
-/// A wrong result, a peer that ended.
+/// Returns an error if a result is wrong, or if a peer has ended.
 pub fn run(bench: &mut Bench, definition: &Definition, only: Option<&str>, rounds: usize) -> Result<()> {
     for cell in definition.cells() {
         let name = format!("{} {}", cell.form, cell.case());

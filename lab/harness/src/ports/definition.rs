@@ -126,7 +126,7 @@ pub fn reached(holders: &[Holder], figure: &Figure, one_core: bool) -> Option<Re
 /// Returns the definition, which is compiled in, so that the command needs no folder.
 ///
 /// # Panics
-/// If the file is no definition, which a test would have found.
+/// Panics if the file is not a definition, which a test excludes.
 pub fn file() -> File {
     serde_json::from_str(include_str!("../../../definitions/runtime/ports.json")).expect("checked by a test")
 }

@@ -1,7 +1,7 @@
 //! The four patterns in their two forms.
 //!
-//! The peers' runners include this file (`lab/runners/ports/src/lib.rs`), so that both sides of a pipe mean the same by
-//! a word.
+//! The peers' runners include this file (`lab/runners/ports/src/lib.rs`), so that both sides of a pipe give the names
+//! the same meaning.
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ pub use crate::unit::{UNIT_STEPS, units};
 /// The number of places in which a rank counts messages that are handled in pairs: it counts by stage, modulo this
 /// number.
 ///
-/// In two shifts the messages of each rank run around the ring on their own, and may come any number of stages before
-/// another's. What two of them are at one rank for differs by a stage that is no multiple of the number of ranks. So
-/// this is a multiple of each number of ranks that is measured, and no two ever meet in one place. (With 16 places,
-/// rings of three and seven lost a message where a worker was left behind.)
+/// In two shifts, the messages that start at each rank go around the ring independently, and may be any number of
+/// stages ahead of another's. At one rank, the stages of two such messages differ by a number that is not a multiple of
+/// the number of ranks. This constant is a multiple of each measured number of ranks, so two such messages never use
+/// the same place. (With 16 places, rings of three and seven lost a message if a worker was delayed.)
 pub const COUNTED_STAGES: usize = 168;
 
 /// The way in which ranks receive their messages.

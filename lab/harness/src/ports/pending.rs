@@ -1,9 +1,9 @@
 //! `pending`: the bytes of a waiting receive, and the time to create and to complete very many. `allocations`: the heap
 //! allocations of a message.
 //!
-//! Each sample is a fresh process, since memory that an earlier sample gave back would hide what the next one takes.
-//! What is counted stands with the code: ours in `lab/harness/src/bin/port_side.rs`, tokio's in
-//! `lab/runners/ports/src/bin/tokio.rs`.
+//! Each sample is a new process, since memory that an earlier sample has freed would hide the memory of the next one.
+//! The code documents what it counts: `lab/harness/src/bin/port_side.rs` for Lehr, `lab/runners/ports/src/bin/tokio.rs`
+//! for tokio.
 
 use anyhow::Result;
 
@@ -22,7 +22,7 @@ const TRIAL: usize = 100_000;
 /// Measures every engine that has pending receives, with `rounds` new processes for each.
 ///
 /// # Errors
-/// A program that ended.
+/// Returns an error if a program has ended.
 pub fn run(bench: &mut Bench, definition: &Definition, rounds: usize) -> Result<()> {
     if bench.knows("pending", "memory", None) {
         return Ok(());
@@ -111,7 +111,7 @@ const FORMS: [(&str, &str); 4] = [
 /// one worker.
 ///
 /// # Errors
-/// A program that ended.
+/// Returns an error if a program has ended.
 pub fn allocations(bench: &mut Bench) -> Result<()> {
     bench.progress("allocations");
     for (engine, name) in bench.engines() {

@@ -1,16 +1,17 @@
 //! `posting`: arrays of doubles as messages, as in section 3 of paper 001.
 //!
-//! A message is an array and six integers. Each rank, one a core, posts to itself and receives; what is timed is the
-//! copy, the post and the receive. Where there is computation between messages, the clock is read before and after each
-//! message, on all sides: a difference of two long times would drown a copy of a tenth of a microsecond. The source
-//! array is made before the clock starts.
+//! A message is an array and six integers. There is one rank for each core, which posts to itself and receives. The
+//! time includes the copy, the post and the receive. If there is computation between messages, all sides read the clock
+//! before and after each message. Otherwise a copy of a tenth of a microsecond would be lost in the difference of two
+//! long times. The source array is made before the clock starts.
 //!
-//! *By copy*: the array is copied into a new array each stage (inside), into an array of the rank that comes back when
-//! it was received (outside), or element by element into a large array with wrap (stepped, 2 and 20 million doubles),
-//! of which the message names the place. *By handle*: the array itself is posted, and comes back; nothing is copied.
+//! *By copy*, there are three destinations. *Inside* copies the array into a new array in each stage. *Outside* copies
+//! it into an array of the rank, which is reused after it was received. *Stepped* copies it element by element into a
+//! large array with wrap-around (2 and 20 million doubles), and the message names the position. *By handle*, the array
+//! itself is posted and returned, without a copy.
 //!
-//! Two floors in C: the copy alone, and the copy with its message handed over through a ring under a lock, which is the
-//! least that a port with several senders and receivers can do.
+//! There are two floors in C. One is the copy alone. The other is the copy and a message through a ring under a lock,
+//! which is the minimum work of a port with several senders and receivers.
 
 use std::time::Instant;
 
@@ -71,7 +72,7 @@ enum Side {
 /// Measures every array length and mode, on one core and on all cores.
 ///
 /// # Errors
-/// A copy that differs from its source.
+/// Returns an error if a copy differs from its source.
 pub fn run(bench: &mut Bench, definition: &Definition, rounds: usize) -> Result<()> {
     let floor = bench.engines().into_iter().find(|(_, name)| name.starts_with("floor")).map(|(engine, _)| engine);
     let mut core_counts = vec![1, bench.cores];

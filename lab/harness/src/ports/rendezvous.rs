@@ -1,7 +1,7 @@
 //! Lehr in the form rendezvous: P tasks, each posting to its neighbours' ports and then receiving from its own.
 //!
-//! A rank has two ports, for what comes from its left and from its right, so that a receive names its source. A message
-//! is the number of its stage, and every rank checks each that it gets.
+//! A rank has two ports, for messages from its left and from its right, so that a receive names its source. A message
+//! is the number of its stage, and every rank checks each message that it gets.
 
 use anyhow::{Result, ensure};
 use lehr_runtime::{Dispatcher, Port, all, block_on};
@@ -12,7 +12,7 @@ use crate::measure::timed;
 /// Returns the seconds of a run on its own dispatcher, which is started before the clock and stopped after it.
 ///
 /// # Errors
-/// A rank that saw a message of another stage, a dispatcher that would not start.
+/// Returns an error if a rank gets a message of another stage, or if the dispatcher does not start.
 pub fn run(run: &Run) -> Result<f64> {
     let dispatcher = Dispatcher::new(run.workers)?;
     let ports: Vec<[Port<u64>; 2]> = (0..run.ranks).map(|_| [Port::new(), Port::new()]).collect();

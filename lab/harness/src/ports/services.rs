@@ -48,7 +48,7 @@ fn sides(bench: &Bench, definition: &Definition, ours: &str, workers: &[usize]) 
 /// Measures requests and responses, as two-way messages a second.
 ///
 /// # Errors
-/// A wrong reply, a peer that ended.
+/// Returns an error if a reply is wrong, or if a peer has ended.
 pub fn requests(bench: &mut Bench, definition: &Definition, rounds: usize) -> Result<()> {
     let mut workers = vec![1, bench.cores];
     workers.dedup();
@@ -124,7 +124,7 @@ fn ask(clients: usize, workers: usize, each: usize) -> Result<f64> {
 /// stage.
 ///
 /// # Errors
-/// A message of another stage.
+/// Returns an error if a rank gets a message of another stage.
 pub fn rings(bench: &mut Bench, definition: &Definition) -> Result<()> {
     let (form, pattern) = (Form::Rendezvous, Pattern::Exchange);
     for &ranks in &definition.ring_ranks {
@@ -148,7 +148,7 @@ pub fn rings(bench: &mut Bench, definition: &Definition) -> Result<()> {
 /// Measures the share of a core that an idle dispatcher with waiting receives uses, after a burst on all its workers.
 ///
 /// # Errors
-/// A dispatcher that would not start.
+/// Returns an error if the dispatcher does not start.
 pub fn idle(bench: &mut Bench, definition: &Definition) -> Result<()> {
     for &workers in &definition.idle_workers {
         if bench.is_over() || bench.knows("idle", "receives waiting", Some(workers)) {
@@ -196,7 +196,7 @@ fn thread_seconds(folder: &Path) -> Option<f64> {
 /// Measures parallel regions of two parts: empty, with serial work between them, and with 40 units in each part.
 ///
 /// # Errors
-/// A peer that ended.
+/// Returns an error if a peer has ended.
 pub fn regions(bench: &mut Bench, definition: &Definition, rounds: usize) -> Result<()> {
     for (serial, inside, count) in [(0, 0, 20_000), (8, 0, 5_000), (0, 40, 400)] {
         let case = format!("two parts of {inside} units, {serial} units between");

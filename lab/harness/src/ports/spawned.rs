@@ -1,9 +1,10 @@
 //! Lehr in the form spawned: every message (or pair of messages) starts a handler.
 //!
-//! Four ways to say it, measured side by side. *Persistent receivers*: `Port::on` for one message; for two, a task that
-//! takes two items of one port (two shifts) or joins two ports (exchange), again and again. *Closures*
-//! (`Handle::execute`) and *fresh tasks* (`Handle::spawn`): one a message, where an atomic counter stands for the port
-//! that waits for two, exactly as in the peers (`lab/runners/ports/src/spawned.rs`).
+//! There are several forms, which are measured in turns. *Persistent receivers* are `Port::on` for one message. For two
+//! messages, a task repeatedly takes two items of one port (two shifts) or joins two ports (exchange). *Closures*
+//! (`Handle::execute`) and *fresh tasks* (`Handle::spawn`) start one handler for each message. In these two forms, an
+//! atomic counter replaces the port that waits for two messages, exactly as in the peers
+//! (`lab/runners/ports/src/spawned.rs`).
 
 use anyhow::{Result, ensure};
 use lehr_runtime::{Dispatcher, Handle, Port, Receiver, Task, block_on, join};
@@ -52,7 +53,7 @@ mod counters {
 /// Returns the seconds of a run with persistent receivers.
 ///
 /// # Errors
-/// A message of another stage, a dispatcher that would not start.
+/// Returns an error if a rank gets a message of another stage, or if the dispatcher does not start.
 pub fn persistent(run: &Run) -> Result<f64> {
     if run.pattern == Pattern::None {
         return rendezvous::run(run);
@@ -142,7 +143,7 @@ impl Handlers {
 /// Returns the seconds of a run with a closure for each message.
 ///
 /// # Errors
-/// As [`fresh`].
+/// Returns the errors of [`fresh`].
 pub fn closures(run: &Run) -> Result<f64> {
     by_counters(run, Way::Closure)
 }
@@ -150,7 +151,7 @@ pub fn closures(run: &Run) -> Result<f64> {
 /// Returns the seconds of a run with a new task for each message.
 ///
 /// # Errors
-/// A rank that did not reach its last stage, a dispatcher that would not start.
+/// Returns an error if a rank does not reach its last stage, or if the dispatcher does not start.
 pub fn fresh(run: &Run) -> Result<f64> {
     by_counters(run, Way::Task)
 }

@@ -1,7 +1,8 @@
 //! The cells: Lehr in its forms, every MPI and the floors in turns, as the overhead of a stage; arrays as rates too.
 //!
-//! Ours in one process is measured on one worker and on one a core. What has a process or a thread a rank takes all
-//! cores, and says that it is absent in the form with one; the floor has both.
+//! In one process, Lehr is measured with one worker and with one worker for each core. A side with a process or a
+//! thread for each rank uses all cores, and reports that it is absent in the form with one core. The floor has both
+//! forms.
 
 use anyhow::Result;
 use lehr_ranks::fabric::Kind;
@@ -18,8 +19,8 @@ use crate::bench::{Bench, PeerEngine};
 /// The forms of Lehr in this process.
 const OURS: [(&str, Kind); 2] = [("lehr threads", Kind::Threads), ("lehr ports", Kind::Ports)];
 
-/// The time limit of a sample for a side with more ranks than cores that yields for whole time slices of the system:
-/// twenty stages of some of these sides.
+/// The time limit of a sample of some sides with more ranks than cores: those that yield for whole time slices of the
+/// system. Twenty stages of such a side take this long.
 const TIME_SLICES: f64 = 0.3;
 
 /// A side of a cell.
@@ -64,7 +65,7 @@ pub fn plan(bench: &Bench, definition: &Definition, options: &Options) -> Plan {
 /// Measures every requested cell.
 ///
 /// # Errors
-/// A wrong result of ours.
+/// Returns an error if a result of Lehr is wrong.
 pub fn run(bench: &mut Bench, definition: &Definition, options: &Options) -> Result<()> {
     let rounds = options.rounds.unwrap_or(definition.rounds);
     for cell in wanted(bench, definition, options) {

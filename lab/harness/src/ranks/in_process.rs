@@ -15,7 +15,7 @@ use super::program::{self, Witness};
 /// before and stopped after it.
 ///
 /// # Errors
-/// A wrong result, a rank that failed, a dispatcher that would not start.
+/// Returns an error if a result is wrong, a rank fails, or the dispatcher does not start.
 pub fn run(kind: Kind, work: &Work) -> Result<f64> {
     let dispatcher = Dispatcher::new(work.workers)?;
     let witnesses = RefCell::new(Channels::all(work.ranks));

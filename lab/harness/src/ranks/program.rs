@@ -1,8 +1,8 @@
 //! The program of a rank of Lehr, which is the same over threads, over ports and between processes.
 //!
-//! Every stage carries its number in a *line* of up to eight doubles that wanders through the array from stage to
-//! stage, so that each stage is checked for the price of a line and, in the end, the whole array. What is combined is
-//! zero but for the line, so nothing has to be filled again between stages.
+//! Every stage has its number in a *line* of up to eight doubles, which moves through the array from stage to stage. So
+//! checking a stage costs only one line, and at the end the whole array is checked. Arrays that are combined are zero
+//! except in the line, so they need not be refilled between stages.
 
 use std::time::Instant;
 
@@ -41,7 +41,7 @@ pub trait Witness: Send {
 /// Does this rank's part; all ranks call it. The time is from after a barrier to the end of the rank's last stage.
 ///
 /// # Errors
-/// What the ranks themselves report.
+/// Returns the errors of the ranks.
 pub async fn run(comm: &mut Communicator, work: &Work, witness: &mut dyn Witness) -> Result<Part, Error> {
     let mut memory = Memory::new(comm.rank(), work);
     let mut wrong = None;

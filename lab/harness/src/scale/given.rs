@@ -26,7 +26,7 @@ impl Given {
     /// Reads the number of sequences of a file.
     ///
     /// # Errors
-    /// A file that cannot be read or holds no sequences; fewer than two.
+    /// Returns an error if the file cannot be read, or has fewer than two sequences.
     pub fn read(path: &Path, clusters: Option<usize>) -> Result<Self> {
         let all = fasta::sequences(path, fasta::Expected::default())?;
         let items = all.len();

@@ -1,9 +1,9 @@
 //! Generates aligned sequences of known families by mutation. Unlike a table of real sequences, they can have any
 //! number.
 //!
-//! Families are lineages of one ancestor, as subfamilies of Alu repeats are: each member differs from its lineage's
-//! sequence at a share of the places that is its own. There are substitutions alone, so that the sequences stand below
-//! each other and can be compared place by place.
+//! Families are lineages of one ancestor, like subfamilies of Alu repeats. Each member has its own share of positions
+//! at which it differs from the sequence of its lineage. There are only substitutions, so that sequences are aligned
+//! and can be compared position by position.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -49,7 +49,7 @@ impl Mutations {
     /// `all.fasta` with `every` sequences. Equal arguments give equal files.
     ///
     /// # Errors
-    /// If a file cannot be written.
+    /// Returns an error if a file cannot be written.
     pub fn write(&self, items: usize, every: usize, folder: &Path) -> Result<Items> {
         let path = folder.join("items.fasta");
         self.write_file(items, &path)?;

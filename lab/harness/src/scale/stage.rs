@@ -77,7 +77,7 @@ impl Stage {
     /// kills the command.
     ///
     /// # Errors
-    /// A command that fails, or a result that cannot be right.
+    /// Returns an error if the command fails, or if its result cannot be right.
     pub fn run(
         &self,
         program: &Path,

@@ -1,9 +1,9 @@
 //! `clusterings`: a clustering job on a core, alone, while another service clusters on the other core, and while
 //! another clusters on the same core.
 //!
-//! The services stand on one `lehr serve`, which has their cores from a manifest, as users write it. The other service
-//! has a job that does not end by itself; it is there before the one is timed, and called off after. Every job must
-//! find the same centres.
+//! The services run on one `lehr serve`, which gets their cores from a manifest like a user's. The other service has a
+//! job that does not end by itself. This job runs before the timed job starts, and is cancelled after it. Every job
+//! must find the same centres.
 
 use std::path::Path;
 
@@ -103,7 +103,7 @@ pub fn plan(bench: &Bench, definition: &Definition, options: &Options, plan: &mu
 /// Measures all three cases, in turns, on one node of `program`.
 ///
 /// # Errors
-/// A job that fails, or finds other centres than the one before it.
+/// Returns an error if a job fails, or finds other centres than the previous job.
 pub fn run(bench: &mut Bench, program: &Path, definition: &Definition, options: &Options) -> Result<()> {
     let rounds = options.rounds.unwrap_or(definition.rounds);
     let clusterings = definition.clusterings;

@@ -126,7 +126,7 @@ impl Client for Asking {
 /// Measures Lehr in this process.
 ///
 /// # Errors
-/// A wrong answer, a fault.
+/// Returns an error if an answer is wrong, or if the service reports a fault.
 pub fn run(work: Work) -> Result<Taken> {
     let dispatcher = Dispatcher::new(work.workers)?;
     let host = Host::new(dispatcher.handle());

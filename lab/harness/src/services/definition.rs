@@ -138,7 +138,7 @@ pub struct Paper {
 /// Returns the definition, which is compiled in, so that the command needs no folder.
 ///
 /// # Panics
-/// If the file is no definition, which a test would have found.
+/// Panics if the file is not a definition, which a test excludes.
 pub fn file() -> File {
     serde_json::from_str(include_str!("../../../definitions/services/services.json")).expect("checked by a test")
 }
@@ -146,7 +146,7 @@ pub fn file() -> File {
 /// Returns the papers' figures, which are compiled in.
 ///
 /// # Panics
-/// As [`file()`].
+/// Panics in the same cases as [`file()`].
 pub fn papers() -> Papers {
     serde_json::from_str(include_str!("../../../definitions/services/papers.json")).expect("checked by a test")
 }

@@ -1,8 +1,8 @@
-//! Groups of messages from one client to one service: the words of the protocol, and what every side measures. The
-//! runners in `lab/runners/services` compile this very file, so that both sides of the pipe mean the same.
+//! Groups of messages from one client to one service: the protocol, and the measurement of each side. The runners in
+//! `lab/runners/services` compile this file too, so that both sides of the pipe have the same protocol.
 //!
-//! The service holds a number. A message adds to it; a question gives the sum. So each side knows what every answer
-//! must be, and a lost, doubled or overtaken message is seen.
+//! The service holds a number. A message adds to the number; the answer to a question is the sum. So each side knows
+//! every right answer, and notices lost, duplicated and reordered messages.
 
 use std::fmt;
 use std::future::Future;
@@ -98,14 +98,14 @@ pub trait Client: Send {
     /// Sends a group and returns after the last answer.
     ///
     /// # Errors
-    /// What was answered and what should have been.
+    /// Returns a text with the wrong answer and the expected one.
     fn group(&mut self, form: Form, messages: usize) -> impl Future<Output = Result<(), String>> + Send;
 }
 
 /// Has a client send its groups, the cold one first. `now` is the side's clock.
 ///
 /// # Errors
-/// The client's.
+/// Returns the errors of the client.
 pub async fn measure(client: &mut impl Client, work: Work, now: fn() -> Instant) -> Result<Taken, String> {
     let Work { form, group, .. } = work;
     let start = now();
@@ -135,7 +135,7 @@ impl Sum {
     /// Compares an answer with the sum.
     ///
     /// # Errors
-    /// What was answered and what should have been.
+    /// Returns a text with the wrong answer and the expected one.
     pub fn check(&self, answered: u64) -> Result<(), String> {
         if answered == self.0 { Ok(()) } else { Err(format!("answered {answered}, the sum is {}", self.0)) }
     }
@@ -143,7 +143,7 @@ impl Sum {
     /// Adds an amount, and compares the answer with the new sum.
     ///
     /// # Errors
-    /// As for [`check`](Self::check).
+    /// Returns the errors of [`check`](Self::check).
     pub fn added(&mut self, amount: u64, answered: u64) -> Result<(), String> {
         self.add(amount);
         self.check(answered)

@@ -86,7 +86,7 @@ pub fn plan(bench: &Bench, definition: &Definition, options: &Options, plan: &mu
 /// Measures every requested case: `lehr serve` of `program`, and the peers that have a server.
 ///
 /// # Errors
-/// A wrong answer of ours.
+/// Returns an error if an answer of Lehr is wrong.
 pub fn run(bench: &mut Bench, program: &Path, definition: &Definition, options: &Options) -> Result<()> {
     let rounds = options.rounds.unwrap_or(definition.rounds);
     for form in Form::all(bench.cores) {

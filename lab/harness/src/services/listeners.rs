@@ -65,7 +65,7 @@ pub fn plan(bench: &Bench, definition: &Definition, options: &Options, plan: &mu
 /// Measures `lehr serve` of `program`.
 ///
 /// # Errors
-/// A wrong answer, a subscriber that was cut off though it reads.
+/// Returns an error if an answer is wrong, or if the server disconnects a subscriber that reads.
 pub fn run(bench: &mut Bench, program: &Path, definition: &Definition, options: &Options) -> Result<()> {
     let rounds = options.rounds.unwrap_or(definition.rounds);
     let form = Form { workers: bench.cores, core: None };

@@ -1,9 +1,9 @@
-//! The generator of requests over HTTP/1.1: closed loop (each connection asks again when it is answered) and open loop
-//! (requests come by a clock, and what they wait for a connection counts). Every answer is compared, byte by byte, with
-//! what it must be.
+//! Generates requests over HTTP/1.1. In the closed loop, each connection sends its next request after a response. In
+//! the open loop, requests follow a clock, and their time includes the wait for a connection. Every answer is compared,
+//! byte by byte, with the expected answer.
 //!
-//! What is asked for is what the records of `lehr serve` offer: the state, and a record put into the place of another,
-//! whose answer is the one before.
+//! The requests are operations of the records of `lehr serve`: getting the state, and replacing a record, whose answer
+//! is the previous record.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -114,7 +114,7 @@ impl Heard {
 /// Runs a load on the calling thread.
 ///
 /// # Errors
-/// An answer that is not what it must be, a connection that ended.
+/// Returns an error if an answer is wrong, or if a connection has ended.
 pub fn run(load: &Load) -> Result<Heard> {
     run_and(load, || ())
 }
@@ -122,7 +122,7 @@ pub fn run(load: &Load) -> Result<Heard> {
 /// Runs a load, and calls `look` at its end, while the connections are still open.
 ///
 /// # Errors
-/// Those of [`run`].
+/// Returns the errors of [`run`].
 pub fn run_and(load: &Load, look: impl FnOnce()) -> Result<Heard> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
     runtime.block_on(measure(load, look))
@@ -131,7 +131,7 @@ pub fn run_and(load: &Load, look: impl FnOnce()) -> Result<Heard> {
 /// Runs a load on a thread that is bound to a core.
 ///
 /// # Errors
-/// Those of [`run`], or a core that cannot be had.
+/// Returns the errors of [`run`], and an error if the thread cannot be bound to the core.
 pub fn run_on_core(load: &Load, core: usize) -> Result<Heard> {
     let dispatcher = Builder::new().threads(1).cores([core]).start()?;
     dispatcher.handle().install(|| run(load))

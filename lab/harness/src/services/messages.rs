@@ -1,8 +1,7 @@
 //! `messages`: microseconds for each message by size of the group, cold and warm. `histogram`: the papers' thirty
 //! groups of two hundred.
 //!
-//! A sample starts a runtime and a service of its own, so that each has one cold group. What is kept of its warm groups
-//! is their median.
+//! Each sample starts its own runtime and service, so it has one cold group. Of its warm groups, the median is kept.
 
 use anyhow::Result;
 
@@ -91,7 +90,7 @@ pub fn plan(bench: &Bench, definition: &Definition, options: &Options, plan: &mu
 /// Measures every requested case.
 ///
 /// # Errors
-/// A wrong result of ours.
+/// Returns an error if a result of Lehr is wrong.
 pub fn run(bench: &mut Bench, definition: &Definition, options: &Options) -> Result<()> {
     let rounds = options.rounds.unwrap_or(definition.rounds);
     for case in wanted(bench, definition, options) {

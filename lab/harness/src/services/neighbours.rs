@@ -1,8 +1,8 @@
 //! `neighbours`: a service that computes, alone, beside another service that computes on its own core, and beside one
 //! on the same core.
 //!
-//! Each service has a host on a dispatcher that is bound to one core. The other is kept busy by a client of its own for
-//! as long as the one is measured.
+//! Each service has a host on a dispatcher that is bound to one core. While one service is measured, a client keeps the
+//! other one busy.
 
 use anyhow::{Result, anyhow, ensure};
 use lehr_runtime::{Builder, Dispatcher, block_on};
@@ -72,7 +72,7 @@ pub fn plan(bench: &Bench, definition: &Definition, options: &Options, plan: &mu
 /// Measures all three cases, in turns.
 ///
 /// # Errors
-/// A wrong answer.
+/// Returns an error if an answer is wrong.
 pub fn run(bench: &mut Bench, definition: &Definition, options: &Options) -> Result<()> {
     let rounds = options.rounds.unwrap_or(definition.rounds);
     let neighbours = definition.neighbours;

@@ -20,8 +20,8 @@ pub struct Form {
 }
 
 impl Form {
-    /// Returns the placements: one core for the server and another for the load, if there are two cores and servers can
-    /// be bound; and all cores for both.
+    /// Returns the placements. One is all cores for server and load. The other, if there are two cores and servers can
+    /// be bound, is one core for the server and another for the load.
     pub fn all(cores: usize) -> Vec<Self> {
         let free = Self { workers: cores, core: None };
         if cores > 1 && can_bind() { vec![Self { workers: 1, core: Some(1) }, free] } else { vec![free] }
@@ -46,7 +46,7 @@ impl Node {
     /// Starts the node with records, and waits until it listens.
     ///
     /// # Errors
-    /// If it does not start or does not say where it listens.
+    /// Returns an error if the node does not start, or does not print its address.
     pub fn start(program: &Path, form: Form) -> Result<Self> {
         Self::with(program, form, &[&format!("--start=lehr/records={PATH}")])
     }
@@ -54,7 +54,7 @@ impl Node {
     /// Starts the node with these services, or none.
     ///
     /// # Errors
-    /// Those of [`start`](Self::start).
+    /// Returns the errors of [`start`](Self::start).
     pub fn with(program: &Path, form: Form, services: &[&str]) -> Result<Self> {
         let mut command = match form.core {
             None => Command::new(program),
@@ -110,7 +110,7 @@ pub struct Server {
 /// Starts Lehr's server and those of the peers that have one.
 ///
 /// # Errors
-/// If ours does not start.
+/// Returns an error if Lehr's server does not start.
 pub fn start_all(bench: &mut Bench, program: &Path, form: Form) -> Result<Vec<Server>> {
     let node = Node::start(program, form)?;
     let mut servers = vec![Server { name: "lehr serve".into(), address: node.address, _node: Some(node) }];

@@ -1,5 +1,5 @@
-//! `lehr-lab chemistry` as a stranger meets it, on its small cases; what it measures is not asserted, only that it is
-//! there, that answers were checked, and that nothing is left behind.
+//! Runs the small cases of `lehr-lab chemistry`. The tests do not assert the measured values, only that they exist,
+//! that answers were checked, and that no files are left behind.
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ fn median(figures: &[Value], experiment: &str, engine: &str) -> Option<f64> {
 fn compounds_of_ones_own_are_stepped_and_clustered_as_bits_and_as_numbers() {
     let sandbox = Sandbox::new();
     std::fs::create_dir(sandbox.path("work")).unwrap();
-    // Five kinds of compounds, of which one is active, with two bits that are of no kind.
+    // There are five kinds of compounds, of which one is active, with two bits that belong to no kind.
     let kinds = ["ff0000", "00ff00", "0000ff", "ffff00", "00ffff"];
     let fps: String = (0..2000).map(|row| format!("{}{:02x}\tc{row}\n", kinds[row % 5], row % 3)).collect();
     sandbox.write("keys.fps", format!("#FPS1\n#num_bits=32\n{fps}"));

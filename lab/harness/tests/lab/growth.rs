@@ -1,5 +1,5 @@
-//! `lehr-lab growth` as a stranger meets it, on small cases; what it measures is not asserted, only that it is there,
-//! that clusters were found again, and that nothing is left behind.
+//! Runs small cases of `lehr-lab growth`. The tests do not assert the measured values, only that they exist, that
+//! clusters were found again, and that no files are left behind.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ fn costs_along_an_axis_have_an_exponent_and_files_are_taken_away() {
             .map(|figure| &figure["case"])
             .collect::<Vec<_>>()
     };
-    // Five clusters lie on the axis of rows too.
+    // The case with five clusters is on the axis of rows too.
     let cases = ["5", "3", "10"].map(|clusters| format!("clusters, N = 8000, D = 2, K = {clusters}"));
     for experiment in ["time", "passes", "time of a pass"] {
         assert_eq!(of(experiment), cases.each_ref(), "{experiment}");
@@ -28,7 +28,7 @@ fn costs_along_an_axis_have_an_exponent_and_files_are_taken_away() {
     assert!(of("exponent").iter().all(|case| !case.as_str().unwrap().contains("rows")), "one size has no exponent");
     assert!(sandbox.list("work").is_empty(), "{:?}", sandbox.list("work"));
     assert_eq!(sandbox.list("kept"), ["growth.json", "growth.machine.json"]);
-    // What is kept is not taken again.
+    // Cases in the record are not measured again.
     let again = sandbox.lab(&[&line[..], &["--record", "kept/growth.json"]].concat()).succeeded();
     assert_eq!(serde_json::from_str::<Value>(&again.stdout).unwrap().as_array().unwrap().len(), figures.len());
 }

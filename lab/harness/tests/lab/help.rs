@@ -1,4 +1,4 @@
-//! What the lab says about itself.
+//! The help texts of the lab.
 
 use super::sandbox::Sandbox;
 

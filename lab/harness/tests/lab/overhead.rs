@@ -1,5 +1,5 @@
-//! `lehr-lab overhead` as a stranger meets it, on one small case; what it measures is not asserted, only that it is
-//! there and follows from what was taken.
+//! Runs one small case of `lehr-lab overhead`. The tests do not assert the measured values, only that they exist and
+//! that derived figures follow from them.
 
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ fn a_run_is_measured_in_each_layout_and_kept() {
     };
     let (one, reduced) = (of("run", "ranks 1x1x1").unwrap(), of("run", "map-reduce 1x1x1").unwrap());
     assert!((of("map-reduce", "map-reduce 1x1x1").unwrap() - reduced / one).abs() < 1e-9);
-    // On a machine with one core there is nothing else to take.
+    // A machine with one core has no other layout.
     if let Some(two) = of("run", "ranks 2x1x1") {
         assert!((of("overhead", "ranks 2x1x1").unwrap() - (2.0 * two / one - 1.0)).abs() < 1e-9);
     }
@@ -42,7 +42,7 @@ fn a_run_is_measured_in_each_layout_and_kept() {
     );
     assert_eq!(sandbox.list("kept"), ["overhead.json", "overhead.machine.json"]);
 
-    // Gone on with: what is there is not taken again.
+    // The second session continues the record, and does not measure its cases again.
     let again = sandbox.lab(&[&LINE[..], &["--only", "N = 5000, K = 10"]].concat()).succeeded();
     assert_eq!(figures(&again), found);
     assert!(again.stderr.contains("their cases are not taken again"), "{}", again.stderr);

@@ -1,5 +1,5 @@
-//! `lehr-lab ports` as a stranger meets it: without peers, and with peers that are ill. One small case each; what it
-//! measures is not asserted, only that it is there.
+//! Runs one small case each of `lehr-lab ports`: without peers, and with faulty peers. The tests do not assert the
+//! measured values, only that they exist.
 
 use serde_json::Value;
 

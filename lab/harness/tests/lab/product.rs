@@ -1,4 +1,4 @@
-//! Where the lab finds the command that it measures.
+//! Tests how the lab finds the command that it measures.
 #![cfg(unix)]
 
 use std::path::PathBuf;
@@ -8,11 +8,11 @@ use super::sandbox::Sandbox;
 
 const LINE: [&str; 5] = ["services", "--quick", "--only", "no case has this name", "--json"];
 
-/// A sandbox with the lab alone in a folder.
+/// Makes a sandbox with only the lab in a folder.
 fn moved() -> (Sandbox, PathBuf) {
     let sandbox = Sandbox::new();
-    // Another program writes it: a file that this process has written is busy while a child forked meanwhile by another
-    // test still has it open.
+    // Another process writes the file. If this process wrote it, a child that another test forks meanwhile might keep
+    // it open, and the system would refuse to run it.
     shell(&sandbox, &format!("mkdir bin alone && cp '{}' alone/lehr-lab", env!("CARGO_BIN_EXE_lehr-lab")));
     let lab = sandbox.path("alone/lehr-lab");
     (sandbox, lab)
@@ -38,7 +38,7 @@ fn a_command_on_the_path_is_found() {
     let (sandbox, lab) = moved();
     shell(&sandbox, "printf '#!/bin/sh\\n' >bin/lehr && chmod 755 bin/lehr");
     let outcome = sandbox.alone(&lab, &LINE);
-    // It came as far as its cases.
+    // The lab found the command and reached its cases.
     assert_eq!(outcome.code, 1);
     assert!(outcome.stderr.contains("no case contains \"no case has this name\""), "{}", outcome.stderr);
 }

@@ -1,5 +1,5 @@
-//! `lehr-lab ranks` as a stranger meets it: without peers, with peers that are ill, and with ours that is wrong. What
-//! it measures is not asserted, only that it is there.
+//! Runs `lehr-lab ranks`: without peers, with faulty peers, and with a wrong result of Lehr. The tests do not assert
+//! the measured values, only that they exist.
 
 use super::sandbox::Sandbox;
 use super::session::{engines, measured, run};

@@ -1,16 +1,16 @@
-//! A folder of its own for each test, and the program run in it.
+//! Gives each test its own folder, and runs the program in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-/// A temporary folder that the program runs in, so that messages show relative paths and are the same everywhere.
+/// A temporary folder in which the program runs, so that messages show relative paths and are the same everywhere.
 pub struct Sandbox {
     folder: tempfile::TempDir,
 }
 
-/// How a run ended.
+/// The result of a run.
 pub struct Outcome {
     line: String,
     /// The exit code.
@@ -26,7 +26,7 @@ impl Sandbox {
         Sandbox { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// With one file in it.
+    /// Makes a sandbox with one file.
     pub fn with(name: &str, content: impl AsRef<[u8]>) -> Self {
         let sandbox = Sandbox::new();
         sandbox.write(name, content);
@@ -43,7 +43,7 @@ impl Sandbox {
         fs::write(path, content).unwrap();
     }
 
-    /// The names in a folder, sorted; empty if there is none.
+    /// Returns the names in a folder, sorted; empty if the folder does not exist.
     pub fn list(&self, name: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(name)).into_iter().flatten();
         let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -51,13 +51,13 @@ impl Sandbox {
         names
     }
 
-    /// Runs the program to its end, with the command beside it that it measures.
+    /// Runs the lab to its end, with the command that it measures beside it.
     pub fn lab(&self, arguments: &[&str]) -> Outcome {
         build_lehr();
         self.run(Path::new(env!("CARGO_BIN_EXE_lehr-lab")), arguments)
     }
 
-    /// Runs a program to its end, with nothing on the path but what is in `bin`.
+    /// Runs a program to its end, with only the folder `bin` on the path.
     pub fn alone(&self, program: &Path, arguments: &[&str]) -> Outcome {
         Outcome::of(self.command(program, arguments).env("PATH", self.path("bin")), arguments)
     }
@@ -68,7 +68,7 @@ impl Sandbox {
 
     fn command(&self, program: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
-        // Help is wrapped to the terminal's width; here there is none, whatever the machine says.
+        // Help is wrapped to the terminal's width. Without a terminal, the width is the same on every machine.
         command.current_dir(self.folder.path()).args(arguments).env_remove("COLUMNS").stdin(Stdio::null());
         command
     }
@@ -85,7 +85,7 @@ impl Outcome {
         }
     }
 
-    /// Sees that the run ended well.
+    /// Asserts that the run succeeded.
     pub fn succeeded(self) -> Self {
         assert_eq!(self.code, 0, "lehr-lab {}\n{}", self.line, self.stderr);
         self
@@ -101,8 +101,8 @@ impl Outcome {
     }
 }
 
-/// Sees that the command lies beside the lab. Tests of the whole workspace have built it with its own; those of this
-/// package alone build no other's programs.
+/// Builds the command beside the lab if it is missing. Tests of the whole workspace build it anyway; those of this
+/// package build no program of another package.
 fn build_lehr() {
     static BUILT: OnceLock<()> = OnceLock::new();
     BUILT.get_or_init(|| {

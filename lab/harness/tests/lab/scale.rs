@@ -1,5 +1,5 @@
-//! `lehr-lab scale` as a stranger meets it, on one small case; what it measures is not asserted, only that it is there
-//! and that nothing is left behind.
+//! Runs one small case of `lehr-lab scale`. The tests do not assert the measured values, only that they exist and that
+//! no files are left behind.
 
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ fn each_stage_of_a_size_is_measured_and_its_files_are_taken_away() {
     assert_eq!(sandbox.list("kept"), ["scale.json", "scale.machine.json"]);
 }
 
-// Elsewhere the system does not tell what is free.
+// Other systems do not report the free memory.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_needs_more_memory_than_is_free_is_left_out_and_said() {

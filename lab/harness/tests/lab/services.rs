@@ -1,5 +1,5 @@
-//! `lehr-lab services` as a stranger meets it: without peers, with a peer that is wrong, and with the server that it
-//! starts. What it measures is not asserted, only that it is there.
+//! Runs `lehr-lab services`: without peers, with a peer that gives wrong answers, and with the server that it starts.
+//! The tests do not assert the measured values, only that they exist.
 
 use super::sandbox::Sandbox;
 use super::session::{engines, measured, run};
@@ -40,7 +40,7 @@ fn a_server_is_started_and_each_case_has_its_quantiles() {
 fn a_clustering_has_its_core_from_a_manifest_alone_and_in_company() {
     let (_, figures) = measured(&Sandbox::new(), "services", "clusterings");
     let found: Vec<_> = figures.iter().filter(|figure| figure["experiment"] == "clusterings").collect();
-    // On a machine with one core there is nothing to compare.
+    // On a machine with one core, there is nothing to compare.
     let cores = std::thread::available_parallelism().unwrap().get();
     let beside = ["alone", "another on its own core", "another on the same core"];
     let expected: Vec<_> = beside.iter().filter(|_| cores > 1).map(|who| format!("lehr serve, {who}")).collect();

@@ -1,4 +1,4 @@
-//! What the tests of the lab share: one case measured, and peers of a few lines of shell.
+//! Shared by the tests of the lab: measures one case, and makes peers from a few lines of shell.
 
 use std::process::Command;
 
@@ -6,22 +6,23 @@ use serde_json::Value;
 
 use super::sandbox::{Outcome, Sandbox};
 
-/// What a healthy peer answers about its unit of computation.
+/// The answer of a healthy peer about its unit of computation.
 pub const UNIT: &str = "{\"ns\": 1000, \"value\": 17402209958924219335}";
 
-/// One round of the quick cases whose names contain `only`, with the peers in the sandbox; and the record.
+/// Makes one round of the quick cases whose names contain `only`, with the peers in the sandbox; also returns the
+/// record.
 pub fn measured(sandbox: &Sandbox, lab: &str, only: &str) -> (Outcome, Vec<Value>) {
     let outcome = run(sandbox, lab, only).succeeded();
     let Value::Array(figures) = serde_json::from_str(&outcome.stdout).unwrap() else { panic!("no array") };
     (outcome, figures)
 }
 
-/// The same, however it ends.
+/// Makes the same session, and returns its outcome, even if it failed.
 pub fn run(sandbox: &Sandbox, lab: &str, only: &str) -> Outcome {
     sandbox.lab(&[lab, "--quick", "--rounds", "1", "--only", only, "--json", "--peers", "peers"])
 }
 
-/// Who has a figure in an experiment, in the record's order.
+/// Returns the engines that have a figure in an experiment, in the record's order.
 pub fn engines<'a>(figures: &'a [Value], experiment: &str) -> Vec<&'a str> {
     figures
         .iter()
@@ -30,7 +31,7 @@ pub fn engines<'a>(figures: &'a [Value], experiment: &str) -> Vec<&'a str> {
         .collect()
 }
 
-/// A peer with one engine that does so to each request.
+/// Adds a peer with one engine, which reacts to requests with these answers.
 pub fn add_peer(sandbox: &Sandbox, name: &str, engine: &str, reactions: &[(&str, &str)]) {
     let reactions: String = reactions.iter().map(|(request, reaction)| format!("{request}) {reaction};;\n")).collect();
     let script = format!(
@@ -38,8 +39,8 @@ pub fn add_peer(sandbox: &Sandbox, name: &str, engine: &str, reactions: &[(&str,
          about) echo '{{\"libraries\": {{\"{name}\": \"1\"}}, \"engines\": [\"{engine}\"]}}';;\n\
          {reactions}*) echo '{{\"absent\": true}}';; esac; done\n"
     );
-    // Another program writes it: a file that this process has written is busy while a child forked meanwhile by another
-    // test still has it open.
+    // Another process writes the file. If this process wrote it, a child that another test forks meanwhile might keep
+    // it open, and the system would refuse to run it.
     let write = "mkdir -p peers && printf '%s' \"$1\" > \"peers/$2\" && chmod 755 \"peers/$2\"";
     let done = Command::new("sh").args(["-c", write, "sh", &script, name]).current_dir(sandbox.path(".")).status();
     assert!(done.unwrap().success());

@@ -1,5 +1,5 @@
-//! Spawned patterns on actor libraries: a rank is an actor, and each message (or pair of messages) in its mailbox
-//! invokes its handler. This is what comes closest to a persistent receiver on a port.
+//! Runs spawned patterns on actor libraries: a rank is an actor, and each message (or pair of messages) in its mailbox
+//! invokes its handler. This form is the most similar to a persistent receiver on a port.
 //!
 //! A message carries its stage and its side. A mailbox keeps the order of one sender, so every rank checks each message
 //! that it gets.
@@ -11,16 +11,16 @@ use std::time::Instant;
 
 use crate::{Form, Pattern, Run, units};
 
-/// What ranks post.
+/// A message between ranks.
 #[derive(Clone, Copy, Debug)]
 pub struct Post {
-    /// Whether it comes from the left neighbour.
+    /// Whether the message comes from the left neighbour.
     pub is_from_left: bool,
-    /// The stage it starts.
+    /// The stage that the message starts.
     pub stage: u64,
 }
 
-/// What the ranks of a run share; `A` is the address of an actor.
+/// The state that the ranks of a run share; `A` is the address of an actor.
 pub struct Ring<A> {
     run: Run,
     mailboxes: OnceLock<Vec<A>>,
@@ -32,7 +32,7 @@ pub struct Ring<A> {
 }
 
 impl<A> Ring<A> {
-    /// A ring whose actors are still to be started.
+    /// Makes a ring whose actors are not started yet.
     pub fn new(run: Run) -> Arc<Self> {
         Arc::new(Self {
             run,
@@ -44,7 +44,8 @@ impl<A> Ring<A> {
         })
     }
 
-    /// Posts the messages of stage 0 to the actors, waits for every rank's last stage, and gives the seconds between.
+    /// Posts the messages of stage 0 to the actors, waits for the last stage of every rank, and returns the seconds
+    /// between.
     pub fn measure(&self, mailboxes: Vec<A>, post: impl Fn(&A, Post)) -> f64 {
         assert!(self.mailboxes.set(mailboxes).is_ok(), "a ring runs once");
         let start = Instant::now();
@@ -65,7 +66,7 @@ impl<A> Ring<A> {
         seconds
     }
 
-    /// The actors, after [`measure`](Self::measure) has begun.
+    /// Returns the addresses of the actors, once [`measure`](Self::measure) has begun.
     pub fn mailboxes(&self) -> &[A] {
         self.mailboxes.get().expect("set before the first message")
     }
@@ -83,12 +84,12 @@ pub struct Rank<A> {
     ring: Arc<Ring<A>>,
     rank: usize,
     stage: u64,
-    /// Messages so far, from the right and from the left.
+    /// The numbers of messages so far, from the right and from the left.
     received: [u64; 2],
 }
 
 impl<A> Rank<A> {
-    /// Rank `rank` of a ring, before its first message.
+    /// Makes the state of rank `rank` of a ring, before its first message.
     pub fn new(ring: &Arc<Ring<A>>, rank: usize) -> Self {
         Self { ring: ring.clone(), rank, stage: 0, received: [0; 2] }
     }
@@ -103,7 +104,7 @@ impl<A> Rank<A> {
             }
             return self.ring.end(self.rank);
         }
-        // A rank that went on before would send its neighbour the second stage before the first is there.
+        // A rank that continued earlier would send its neighbour the second stage before the first is there.
         while message.stage == 0 && !self.ring.has_begun.load(Acquire) {
             std::thread::yield_now();
         }
@@ -142,7 +143,7 @@ impl<A> Rank<A> {
     }
 }
 
-/// Whether actors do this run: every message invokes a handler; and the computation alone.
+/// Returns whether actors do this run: all runs in which every message invokes a handler, and the computation alone.
 pub fn is_for_actors(run: &Run) -> bool {
     run.form == Form::Spawned || run.pattern == Pattern::None
 }

@@ -1,4 +1,4 @@
-//! What every peer shares: the line protocol, the patterns, the unit of computation.
+//! The common code of all peers: the line protocol, the patterns, the unit of computation.
 //!
 //! A runner reads one request a line and answers each with one line of JSON:
 //!
@@ -12,20 +12,20 @@
 //! 0 unit                                             -> {"ns": 965.0, "value": 17402209958924219335}
 //! ```
 //!
-//! `unit` is what 960 dependent steps of the generator last in this program (the median of nine looks), with `units(7,
-//! 1)`, by which the lab sees that they are the same steps. What an engine does not do is `{"absent": true}`. An answer
-//! to `about` may name engines that could not be had: `"absent": ["MPICH: …"]`. A wrong result is a panic: the runner
-//! ends, and the lab says so and goes on without it.
+//! The answer to `unit` has the time of 960 dependent steps of the generator in this program, the median of nine
+//! measurements. It also has `units(7, 1)`, which shows the lab that the steps are the same. If an engine does not do a
+//! job, the answer is `{"absent": true}`. An answer to `about` may name engines that are missing: `"absent": ["MPICH:
+//! …"]`. A wrong result is a panic: the runner ends, and the lab reports this and continues without it.
 
 pub mod actors;
-/// The very file that the lab has, so that both sides of the pipe mean the same by a word.
+/// This is the lab's own file, so that both sides of the pipe give the names the same meaning.
 #[path = "../../../harness/src/ports/pattern.rs"]
 pub mod pattern;
 mod pin;
 pub mod rendezvous;
 pub mod services;
 pub mod spawned;
-/// The very file that the lab has, so that both sides of the pipe mean the same by a unit.
+/// This is the lab's own file, so that both sides of the pipe compute the same unit.
 #[path = "../../../harness/src/unit.rs"]
 pub mod unit;
 
@@ -39,29 +39,29 @@ pub use pin::pin;
 /// One request.
 #[derive(Clone, Copy, Debug)]
 pub enum Job {
-    /// Stages of a communication pattern.
+    /// The stages of a communication pattern.
     Pattern(Run),
-    /// So many receives at once that wait.
+    /// This many receives that wait at the same time.
     Pending { count: usize },
-    /// Request and response: every client asks `each` times, one request at a time.
+    /// Requests and responses: each client makes `each` requests, one after the other.
     Requests { clients: usize, workers: usize, each: usize },
     /// Parallel regions with `serial` units between them and `inside` units in each part.
     Regions { threads: usize, count: usize, serial: u32, inside: u32 },
-    /// What a unit of computation lasts; [`serve`] answers it.
+    /// The time of a unit of computation; [`serve`] answers this request.
     Unit,
     /// Rounds of a barrier.
     Barrier { ranks: usize, workers: usize, rounds: usize },
 }
 
-/// What an engine says to a job.
+/// The answer of an engine to a job.
 pub enum Answer {
-    /// The job took so long.
+    /// The seconds of the job.
     Seconds(f64),
-    /// Bytes of a pending receive, seconds to create all, seconds to complete all.
+    /// The bytes of a pending receive, the seconds to create all, and the seconds to complete all.
     Pending(f64, f64, f64),
-    /// Nanoseconds of a unit of computation, and the generator's value after one from 7.
+    /// The nanoseconds of a unit of computation, and the generator's value after one unit from 7.
     Unit(f64, u64),
-    /// The engine does not do that.
+    /// The engine does not do this job.
     Absent,
 }
 
@@ -77,10 +77,11 @@ fn unit() -> Answer {
     Answer::Unit(looks[looks.len() / 2], units(7, 1))
 }
 
-/// Answers requests until the input ends. `libraries` are the crates whose versions are reported, `engines` what can be
-/// asked for by number.
+/// Answers requests until the input ends. `libraries` are the crates whose versions are reported, `engines` the engines
+/// by number.
 pub fn serve(libraries: &[&str], engines: &[&str], mut engine: impl FnMut(usize, Job) -> Answer) {
-    // A panic anywhere, in a rank's task too, ends the runner with one line: nobody waits for the others of its ring.
+    // A panic anywhere, also in a rank's task, ends the runner with one line. So no thread waits for the other ranks of
+    // the ring.
     std::panic::set_hook(Box::new(|panic| {
         let program = std::env::args().next().unwrap_or_default();
         eprintln!("{program}: {}", panic.to_string().replace('\n', " "));
@@ -108,7 +109,7 @@ pub fn serve(libraries: &[&str], engines: &[&str], mut engine: impl FnMut(usize,
         };
         writeln!(out, "{answer}").and_then(|()| out.flush()).expect("the lab reads the answer");
     }
-    // Libraries keep threads that would be waited for.
+    // Returning would wait for threads that libraries keep.
     std::process::exit(0);
 }
 
@@ -137,7 +138,7 @@ fn parse(line: &str) -> Option<(usize, Job)> {
     Some((number, job))
 }
 
-/// The version of a library, as the lock file has it.
+/// Returns the version of a library from the lock file.
 fn version(library: &str) -> &'static str {
     let lock = include_str!("../Cargo.lock");
     let entry = format!("name = \"{library}\"\nversion = \"");
@@ -145,7 +146,7 @@ fn version(library: &str) -> &'static str {
     start.and_then(|start| lock[start..].split('"').next()).unwrap_or("unknown")
 }
 
-/// Resident memory of this process, in bytes.
+/// Returns the resident memory of this process, in bytes.
 pub fn resident_bytes() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmRSS"));

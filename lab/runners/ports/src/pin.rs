@@ -1,6 +1,6 @@
-//! Threads bound to cores, which is the best form of peers that have a thread a rank.
+//! Binds threads to cores, which is the best form of peers that have a thread for each rank.
 
-/// Binds the calling thread to a core, counted round the cores there are.
+/// Binds the calling thread to a core; numbers beyond the last core begin again at the first.
 pub fn pin(core: usize) {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     // SAFETY: an all-zero cpu_set_t is an empty set; the two calls get pointers to a local of the right type and size.

@@ -15,11 +15,11 @@ pub trait Blocking: 'static {
     type Sender: Send + Clone + 'static;
     /// The receiving end.
     type Receiver: Send + 'static;
-    /// A channel.
+    /// Makes a channel.
     fn channel() -> (Self::Sender, Self::Receiver);
-    /// Sends, waiting for room.
+    /// Sends a value, and waits for room if necessary.
     fn send(sender: &Self::Sender, value: u64);
-    /// Receives, waiting for a message.
+    /// Receives a value, and waits for it if necessary.
     fn receive(receiver: &Self::Receiver) -> u64;
 }
 
@@ -29,11 +29,11 @@ pub trait Asynchronous: 'static {
     type Sender: Send + Sync + Clone + 'static;
     /// The receiving end.
     type Receiver: Send + 'static;
-    /// A channel.
+    /// Makes a channel.
     fn channel() -> (Self::Sender, Self::Receiver);
-    /// Sends, waiting for room.
+    /// Sends a value, and waits for room if necessary.
     fn send(sender: &Self::Sender, value: u64) -> impl Future<Output = ()> + Send;
-    /// Receives, waiting for a message.
+    /// Receives a value, and waits for it if necessary.
     fn receive(receiver: &mut Self::Receiver) -> impl Future<Output = u64> + Send;
 }
 
@@ -83,7 +83,7 @@ macro_rules! asynchronous {
     };
 }
 
-/// The four ends that a rank holds, and a way to itself.
+/// The four ends of a rank's channels, and a channel to itself.
 struct Ends<S, R> {
     to_self: S,
     to_left: S,
@@ -109,7 +109,8 @@ fn ring<S: Clone, R>(ranks: usize, channel: impl Fn() -> (S, R)) -> Vec<Ends<S, 
         .collect()
 }
 
-/// Runs on a thread a rank, pinned one a core; the time from the first rank's start to the last one's end.
+/// Runs each rank on its own thread, pinned to a core; returns the time from the first rank's start to the last rank's
+/// end.
 pub fn on_threads<C: Blocking>(run: Run) -> f64 {
     let gate = Arc::new(Barrier::new(run.ranks));
     let threads = ring(run.ranks, C::channel).into_iter().enumerate().map(|(index, ends)| {
@@ -151,7 +152,7 @@ pub fn on_threads<C: Blocking>(run: Run) -> f64 {
             let end = Instant::now();
             std::hint::black_box(x);
             assert_eq!(wrong, 0, "a message of another stage");
-            // Both ends stay until all are through, so that no send finds its receiver gone.
+            // All ends stay open until all ranks have finished, so that no send fails because its receiver is gone.
             gate.wait();
             (start, end)
         })
@@ -159,7 +160,7 @@ pub fn on_threads<C: Blocking>(run: Run) -> f64 {
     span(threads.collect())
 }
 
-/// First start to last end, as the ranks themselves saw it.
+/// Returns the time from the first start to the last end, as the ranks measured them.
 pub fn span(threads: Vec<JoinHandle<(Instant, Instant)>>) -> f64 {
     let times: Vec<_> = threads.into_iter().map(|thread| thread.join().expect("a rank panicked")).collect();
     let start = times.iter().map(|time| time.0).min().expect("a rank");
@@ -201,10 +202,11 @@ async fn rank<C: Asynchronous>(index: usize, mut ends: Ends<C::Sender, C::Receiv
     (wrong, x)
 }
 
-/// The ranks of a run as futures, each giving 0 if all its messages were right. `all` runs them and says how long that
-/// took.
+/// Makes the ranks of a run as futures, each of which returns 0 if all its messages were right. `all` runs them and
+/// returns the time.
 pub fn on_tasks<C: Asynchronous>(run: Run, all: impl FnOnce(Vec<BoxedRank>) -> f64) -> f64 {
-    // The receiving ends live until every rank is through: a send to a rank that has ended must find its channel open.
+    // The receiving ends stay open until every rank has finished: a send to a rank that has ended must find its channel
+    // open.
     let ranks = ring(run.ranks, C::channel).into_iter().enumerate();
     all(ranks
         .map(|(index, ends)| {
@@ -218,10 +220,10 @@ pub fn on_tasks<C: Asynchronous>(run: Run, all: impl FnOnce(Vec<BoxedRank>) -> f
         .collect())
 }
 
-/// A rank's future. Boxed once a run, so that executors take one type; a stage costs no allocation by it.
+/// A rank's future. It is boxed once for each run, so that executors get one type; a stage needs no allocation for it.
 pub type BoxedRank = std::pin::Pin<Box<dyn Future<Output = u64> + Send>>;
 
-/// A tokio runtime with so many workers; 0 is a current-thread runtime.
+/// Makes a tokio runtime with this many workers; 0 is a current-thread runtime.
 pub fn tokio_runtime(workers: usize) -> tokio::runtime::Runtime {
     if workers == 0 {
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime")

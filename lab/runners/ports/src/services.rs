@@ -1,15 +1,15 @@
-//! Request and response: clients that each ask one service, one request at a time.
+//! Request and response: clients that each send requests to one service, one at a time.
 
 use std::future::Future;
 use std::time::Instant;
 
-/// What a client has in its hand to reach the service.
+/// A client's connection to the service.
 pub trait Client: Clone + Send + Sync + 'static {
-    /// Asks and waits for the reply, which is the request plus one.
+    /// Sends a request and waits for the reply, which is the request plus one.
     fn ask(&self, value: u64) -> impl Future<Output = u64> + Send;
 }
 
-/// Seconds until every client, a task of the tokio runtime in which this is called, has asked `each` times.
+/// Returns the seconds until every client, each a task of the present tokio runtime, has made `each` requests.
 pub async fn clients_on_tokio(clients: usize, each: usize, client: impl Client) -> f64 {
     let start = Instant::now();
     let tasks: Vec<_> = (0..clients)

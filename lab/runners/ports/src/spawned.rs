@@ -1,4 +1,4 @@
-//! Spawned: every message starts a fresh handler, as a Receive or MultipleItemReceive arbiter of CCR does. A port that
+//! Spawned: every message starts a new handler, as a Receive or MultipleItemReceive arbiter of CCR does. A port that
 //! waits for two messages is an atomic counter: the second message starts the handler.
 
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub trait Spawner: Clone + Send + Sync + 'static {
     fn spawn(&self, handler: impl FnOnce() + Send + 'static);
 }
 
-/// A rank's counters, a stage each.
+/// A rank's counters, one for each stage.
 #[repr(align(128))]
 struct Counters([AtomicU8; COUNTED_STAGES]);
 
@@ -34,7 +34,7 @@ struct Ring<S> {
     waiter: Thread,
 }
 
-/// Runs the stages; the time until every rank's last handler has run.
+/// Runs the stages; returns the time until every rank's last handler has run.
 pub fn run<S: Spawner>(run: Run, spawner: S) -> f64 {
     let ring = Arc::new(Ring {
         run,

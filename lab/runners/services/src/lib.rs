@@ -1,4 +1,4 @@
-//! What every peer shares: the line protocol, and clients of a service that holds a number.
+//! The common code of all peers: the line protocol, and clients of a service that holds a number.
 //!
 //! A runner reads one request a line and answers each with one line of JSON:
 //!
@@ -10,14 +10,14 @@
 //! 0 unit                             -> {"ns": 965.0, "value": 17402209958924219335}
 //! ```
 //!
-//! A server that was asked for before ends when the next is. What an engine does not do is `{"absent": true}`. A wrong
-//! result is a panic: the runner ends, and the lab says so and goes on without it.
+//! A request for a server ends the previous server. If an engine does not do a job, the answer is `{"absent": true}`. A
+//! wrong result is a panic: the runner ends, and the lab reports this and continues without it.
 
-/// The very file that the lab has, so that both sides of the pipe mean the same by a group.
+/// This is the lab's own file, so that both sides of the pipe give the names the same meaning.
 #[path = "../../../harness/src/services/group.rs"]
 pub mod group;
 mod pin;
-/// The very file that the lab has, so that both sides of the pipe mean the same by a unit.
+/// This is the lab's own file, so that both sides of the pipe compute the same unit.
 #[path = "../../../harness/src/unit.rs"]
 pub mod unit;
 
@@ -35,23 +35,24 @@ use unit::units;
 pub enum Job {
     /// Groups of messages to a service.
     Messages(Work),
-    /// A server, on so many workers, bound to a core or not.
+    /// A server with this many workers, bound to a core or not.
     Serve { workers: usize, core: Option<usize> },
-    /// What a unit of computation lasts; [`serve`] answers it.
+    /// The time of a unit of computation; [`serve`] answers this request.
     Unit,
 }
 
-/// What an engine says to a job.
+/// The answer of an engine to a job.
 pub enum Answer {
-    /// Seconds of groups.
+    /// The seconds of each group.
     Groups(Taken),
-    /// Where the server listens.
+    /// The address at which the server listens.
     Address(SocketAddr),
-    /// The engine does not do that.
+    /// The engine does not do this job.
     Absent,
 }
 
-/// Nanoseconds of a unit of computation, the median of nine looks, and the generator's value after one from 7.
+/// Returns the nanoseconds of a unit of computation, the median of nine measurements, and the generator's value after
+/// one unit from 7.
 fn unit() -> (f64, u64) {
     let mut looks: Vec<f64> = (0..9)
         .map(|_| {
@@ -64,10 +65,11 @@ fn unit() -> (f64, u64) {
     (looks[looks.len() / 2], units(7, 1))
 }
 
-/// Answers requests until the input ends. `libraries` are the crates whose versions are reported, `engines` what can be
-/// asked for by number.
+/// Answers requests until the input ends. `libraries` are the crates whose versions are reported, `engines` the engines
+/// by number.
 pub fn serve(libraries: &[&str], engines: &[&str], mut engine: impl FnMut(usize, Job) -> Answer) {
-    // A panic anywhere, in a task too, ends the runner with one line: nobody waits for what will not come.
+    // A panic anywhere, also in a task, ends the runner with one line, so that no thread waits for an answer that will
+    // not come.
     std::panic::set_hook(Box::new(|panic| {
         let program = std::env::args().next().unwrap_or_default();
         eprintln!("{program}: {}", panic.to_string().replace('\n', " "));
@@ -96,7 +98,7 @@ pub fn serve(libraries: &[&str], engines: &[&str], mut engine: impl FnMut(usize,
         };
         writeln!(out, "{answer}").and_then(|()| out.flush()).expect("the lab reads the answer");
     }
-    // Libraries keep threads that would be waited for.
+    // Returning would wait for threads that libraries keep.
     std::process::exit(0);
 }
 
@@ -114,7 +116,7 @@ fn parse(line: &str) -> Option<(usize, Job)> {
     Some((number, job))
 }
 
-/// The version of a library, as the lock file has it.
+/// Returns the version of a library from the lock file.
 fn version(library: &str) -> &'static str {
     let lock = include_str!("../Cargo.lock");
     let entry = format!("name = \"{library}\"\nversion = \"");
@@ -122,7 +124,7 @@ fn version(library: &str) -> &'static str {
     start.and_then(|start| lock[start..].split('"').next()).unwrap_or("unknown")
 }
 
-/// The runtime of tokio in its best form for so many workers: one is the thread that waits.
+/// Makes tokio's best runtime for this many workers; with one worker, it runs on the thread that waits.
 pub fn tokio_runtime(workers: usize) -> tokio::runtime::Runtime {
     let built = match workers {
         1 => tokio::runtime::Builder::new_current_thread().enable_all().build(),
@@ -131,7 +133,7 @@ pub fn tokio_runtime(workers: usize) -> tokio::runtime::Runtime {
     built.expect("a runtime")
 }
 
-/// Has a client that is a task of tokio send its groups.
+/// Runs a client, as a task of tokio, that sends its groups.
 pub async fn on_tokio(mut client: impl Client + 'static, work: Work) -> Taken {
     let sent = tokio::spawn(async move { group::measure(&mut client, work, Instant::now).await });
     sent.await.expect("the client panicked").unwrap_or_else(|wrong| panic!("{wrong}"))

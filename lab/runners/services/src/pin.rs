@@ -1,6 +1,6 @@
-//! Threads bound to cores, for servers that are measured on one core.
+//! Binds threads to cores, for servers that are measured on one core.
 
-/// Binds the calling thread, and those that it starts, to a core.
+/// Binds the calling thread, and the threads that it starts, to a core.
 pub fn pin(core: usize) {
     // SAFETY: an all-zero cpu_set_t is an empty set; the two calls get pointers to a local of the right type and size.
     let bound = unsafe {

@@ -14,7 +14,7 @@ use crate::record::Record;
 /// Measures the case of bits of `mining/kernels.json`, on one thread.
 ///
 /// # Errors
-/// A wrong answer on either side.
+/// Returns an error if an answer of either side is wrong.
 pub(super) fn run(
     arguments: &MeasurementArguments,
     definition: &Kernels,

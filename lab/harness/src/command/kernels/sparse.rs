@@ -1,5 +1,5 @@
-//! The sparse rows of `bench kernels`: one E+M step by the kernel that visits only values that are not 0, against the
-//! kernel of numbers over the same rows ([`sparse_step`](crate::sparse_step)).
+//! The sparse rows of `bench kernels`: one E+M step by the kernel for sparse rows, against the kernel of numbers over
+//! the same rows ([`sparse_step`](crate::sparse_step)).
 
 use anyhow::{Result, bail};
 use lehr_data::synthetic;
@@ -14,7 +14,7 @@ use crate::sparse_step::Problem;
 /// Measures the sparse case of `mining/kernels.json`, on one thread.
 ///
 /// # Errors
-/// A wrong answer on either side.
+/// Returns an error if an answer of either side is wrong.
 pub(super) fn run(
     arguments: &MeasurementArguments,
     definition: &Kernels,

@@ -1,4 +1,4 @@
-//! actix: single-threaded arbiters, the actors dealt out over them.
+//! actix: single-threaded arbiters, among which the actors are distributed in turn.
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -73,7 +73,7 @@ fn pattern(run: Run) -> f64 {
     })
 }
 
-/// The service has the first arbiter, the clients have the others, where there are others.
+/// The service is on the first arbiter; the clients are on the others, if there are others.
 fn requests(clients: usize, workers: usize, each: usize) -> f64 {
     on_arbiters(workers, |arbiters| {
         let service = Service::start_in_arbiter(&arbiters[0].handle(), |_| Service);

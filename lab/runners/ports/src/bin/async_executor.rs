@@ -16,7 +16,7 @@ asynchronous!(
     |r| r.recv().await.expect("a sender")
 );
 
-/// An executor with threads that end with this.
+/// An executor whose threads end when this is dropped.
 struct Pool {
     executor: Arc<Executor<'static>>,
     stop: async_channel::Sender<()>,
@@ -31,7 +31,7 @@ impl Pool {
             .map(|_| {
                 let (executor, stopped) = (executor.clone(), stopped.clone());
                 std::thread::spawn(move || {
-                    // The channel is never sent to: it ends when it is closed.
+                    // Nothing is sent to this channel; the receive ends when the channel is closed.
                     let _ = futures_lite::future::block_on(executor.run(stopped.recv()));
                 })
             })

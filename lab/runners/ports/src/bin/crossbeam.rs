@@ -17,7 +17,7 @@ fn main() {
     );
 }
 
-/// Every client a thread with a reply channel of its own.
+/// Runs each client on its own thread with its own reply channel.
 fn requests(clients: usize, each: usize) -> f64 {
     let (ask, asked) = crossbeam_channel::unbounded::<(u64, crossbeam_channel::Sender<u64>)>();
     let service = std::thread::spawn(move || {

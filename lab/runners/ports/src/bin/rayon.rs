@@ -5,7 +5,7 @@ use std::time::Instant;
 use lehr_port_peers::spawned::{self, Spawner};
 use lehr_port_peers::{Answer, Form, Job, Pattern, serve, units};
 
-/// Spawns on the pool that the caller works in, which costs less than naming the pool.
+/// Spawns on the caller's pool, which costs less than naming the pool.
 #[derive(Clone)]
 struct Jobs(std::sync::Arc<rayon::ThreadPool>);
 

@@ -1,4 +1,4 @@
-//! std::sync::mpsc on threads; std::thread::scope as parallel region; std::sync::Barrier.
+//! std::sync::mpsc on threads; std::thread::scope as the parallel region; std::sync::Barrier.
 use std::hint::black_box;
 use std::sync::{Arc, Barrier};
 use std::time::Instant;

@@ -90,7 +90,7 @@ impl Client for Asking {
     }
 }
 
-/// mpsc to one service task, a oneshot channel for each reply.
+/// Sends requests over an mpsc channel to one service task, with a oneshot channel for each reply.
 fn requests(clients: usize, workers: usize, each: usize) -> f64 {
     tokio_runtime(workers).block_on(async {
         let (ask, mut asked) = mpsc::unbounded_channel::<(u64, oneshot::Sender<u64>)>();
@@ -103,11 +103,12 @@ fn requests(clients: usize, workers: usize, each: usize) -> f64 {
     })
 }
 
-/// Tasks, each waiting at a oneshot channel of its own. The senders lie in a vector made before, which is not counted.
+/// Measures tasks that each wait at their own oneshot channel. The senders are in a vector that was made before, which
+/// is not counted.
 fn pending(count: usize) -> Answer {
     tokio_runtime(2).block_on(async {
         let mut senders = Vec::with_capacity(count);
-        // Touched now, so that its pages do not count as the receives' memory.
+        // The vector is touched now, so that its pages do not count as the receives' memory.
         senders.resize_with(count, || None);
         let waiting = Arc::new(AtomicUsize::new(0));
         let before = resident_bytes();

@@ -67,7 +67,7 @@ impl Client for Asking {
                 }
             }
             Form::AtOnce => {
-                // A mailbox that is full keeps what is sent until its request is polled, which is in order here.
+                // A full mailbox keeps a message until its request is polled, which happens in order here.
                 let answers: Vec<_> = (0..messages).map(|_| self.counter.send(AddAndSay(1))).collect();
                 for answer in answers {
                     self.sum.added(1, answer.await.expect("the actor answers"))?;

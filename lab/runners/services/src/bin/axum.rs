@@ -1,5 +1,6 @@
-//! axum: what `lehr serve` does for two requests, bare. The same document in the same form under the same paths: the
-//! state of records as JSON, and one record that is put into the place of another, which is the answer.
+//! axum: does what `lehr serve` does for two requests, without anything else. It serves the same document in the same
+//! format under the same paths. One request returns the state of records as JSON. The other replaces one record and
+//! returns the previous one.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -30,7 +31,7 @@ struct Put {
 type Shared = Arc<Mutex<Records>>;
 
 async fn state(State(shared): State<Shared>) -> ([(HeaderName, &'static str); 1], Vec<u8>) {
-    // Written under the lock: for a small document that is faster than a copy of it.
+    // The document is serialised under the lock, since it is small, and this is faster than copying it.
     let body = serde_json::to_vec(&*shared.lock().expect("no handler panics")).expect("records are JSON");
     ([(CONTENT_TYPE, "application/json")], body)
 }
@@ -46,7 +47,7 @@ async fn update(State(shared): State<Shared>, Json(Put { key, value }): Json<Put
     Ok(Json(std::mem::replace(record, value)))
 }
 
-/// A running server; it ends when this is dropped.
+/// A running server, which ends when this is dropped.
 struct Server {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -58,7 +59,7 @@ impl Server {
         let (bound, address) = mpsc::channel();
         let thread = std::thread::spawn(move || {
             if let Some(core) = core {
-                // Before the runtime starts its threads, which inherit it.
+                // The thread is pinned before the runtime starts its threads, which inherit this.
                 pin(core);
             }
             tokio_runtime(workers).block_on(async {

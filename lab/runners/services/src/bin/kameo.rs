@@ -1,4 +1,4 @@
-//! kameo: an actor is a task of tokio; its mailbox here is without a bound, which is its fastest.
+//! kameo: an actor is a task of tokio. Its mailbox is unbounded here, which is its fastest form.
 
 use std::convert::Infallible;
 

@@ -1,4 +1,4 @@
-//! ractor: an actor is a task of tokio; a reply port is a oneshot channel of tokio's.
+//! ractor: an actor is a task of tokio; a reply port is a oneshot channel of tokio.
 
 use lehr_service_peers::{Answer, Client, Form, Job, Sum, on_tokio, serve, tokio_runtime};
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort};

@@ -1,9 +1,9 @@
-//! tokio: a task that owns the number, an mpsc channel before it, a oneshot channel for each answer.
+//! tokio: a task that owns the number, an mpsc channel for its messages, a oneshot channel for each answer.
 
 use lehr_service_peers::{Answer, Client, Form, Job, Sum, on_tokio, serve, tokio_runtime};
 use tokio::sync::{mpsc, oneshot};
 
-/// Holds any group.
+/// The capacity of the channel, which holds any group.
 const BOUND: usize = 16_384;
 
 enum Message {
