@@ -46,7 +46,7 @@ pub(crate) struct SparseCenters<'a> {
     /// The centres in the form that finds the nearest.
     pub(super) side_by_side: HardSparseCenters<f64>,
     /// The centres in the form that measures the distance.
-    distances: Vec<SparseDistance<'a>>,
+    pub(super) distances: Vec<SparseDistance<'a>>,
 }
 
 impl<'a> SparseCenters<'a> {
