@@ -27,8 +27,8 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// Returns EDNAFULL, also known as NUC.4.4: 5 for equal nucleotides, -4 for different ones, and values between for
-    /// ambiguous codes.
+    /// Returns EDNAFULL, also known as NUC.4.4: 5 for equal nucleotides, -4 for different ones, and -4 to 1 if a code
+    /// is ambiguous.
     ///
     /// A score follows from the sets of nucleotides that two codes mean, and from the overlap of these sets.
     pub fn ednafull() -> Self {

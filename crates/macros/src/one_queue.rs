@@ -1,4 +1,5 @@
-//! Generates the port set as one queue: `OpsPort`, a port of the enum with a receive method for each variant.
+//! Generates the port set as one queue: for `enum Ops`, the type `OpsPort`, a port of the enum with a receive method
+//! for each variant.
 
 use proc_macro2::TokenStream as Tokens;
 use quote::{format_ident, quote};

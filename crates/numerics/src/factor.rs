@@ -1,9 +1,9 @@
 //! Decompositions of small dense matrices, with the same bits on every machine.
 //!
 //! Every rank decomposes the reduced sums by itself and bases decisions on the result, so ranks on different processors
-//! must get the same bits. Linear algebra libraries choose the width of their sums for the processor. This file
-//! computes additions, products, quotients and square roots in a fixed order, and IEEE 754 fixes the results.
-//! `docs/design/numerics.md` describes the cost of a fixed order.
+//! must get the same bits. Linear algebra libraries choose the order of their sums to suit the processor, so their last
+//! bits differ. This file computes additions, products, quotients and square roots in a fixed order, and IEEE 754 fixes
+//! the results. `docs/design/numerics.md` describes the cost of a fixed order.
 
 /// The maximum number of sweeps over all pairs of coordinates. Convergence is quadratic: a matrix of 64 coordinates
 /// needs about ten sweeps.

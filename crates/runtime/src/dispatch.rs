@@ -192,8 +192,8 @@ impl Builder {
         self
     }
 
-    /// Sets the number of threads. 0, the default, means as many as the machine runs at once, or as many as there are
-    /// different [`cores`](Self::cores).
+    /// Sets the number of threads. 0, the default, means as many as the machine runs at once, or one for each
+    /// different core if [`cores`](Self::cores) are set.
     ///
     /// # Example
     /// See [`Builder`].

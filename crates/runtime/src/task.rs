@@ -113,7 +113,7 @@ pub async fn all<T>(tasks: Vec<Task<T>>) -> Vec<Result<T, TaskError>> {
 
 /// Counts as a wait that was answered at once. It returns immediately, unless the task has used its budget of such
 /// waits and must let the other tasks of its worker run. Then it waits for its next turn. Use it in operations that
-/// give a result without a port, however often they are called.
+/// return a result at once on every call. A loop of such calls would never let other tasks run.
 ///
 /// Outside a worker, as in [`block_on`], waits are not counted: there it lets the other futures of the same task be
 /// polled each time.

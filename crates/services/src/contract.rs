@@ -80,7 +80,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// An operation as data.
+/// A serialisable description of one operation of a contract.
 ///
 /// # Example
 /// See [`Description`].

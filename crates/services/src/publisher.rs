@@ -70,7 +70,7 @@ impl Change {
         Self { incarnation, version: 0, operation, verb, key, body, written: Default::default() }
     }
 
-    /// Creates a change from the bytes of another process.
+    /// Creates a change from encoded bytes that another process sent.
     ///
     /// # Example
     /// ```

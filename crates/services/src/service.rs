@@ -25,9 +25,9 @@ use crate::start::Starting;
 
 /// A kind of service: its state document and everything else that its handlers need.
 ///
-/// It is `Clone` because a handler that changes the state while an older snapshot is in use changes a copy. Keep large
-/// parts of the document behind an `Arc`, and resources (handles, references to partners) outside the document, so that
-/// cloning is cheap.
+/// It is `Clone` because a handler makes its changes to a copy while an older snapshot of the state is in use. Keep
+/// large parts of the document behind an `Arc`, and resources (handles, references to partners) outside the document,
+/// so that cloning is cheap.
 ///
 /// # Example
 /// For a complete service with two operations, see the page of the crate.

@@ -109,7 +109,7 @@ pub fn check_policy(arguments: &CheckPolicyArguments) -> Result<(), Failure> {
     output::result(&format!("{}: no fault found\n", arguments.policy.display()))
 }
 
-/// The contracts and paths of the services that start by default: data sets and the first method.
+/// The contracts and paths of the services that start by default: data sets and clustering.
 const STANDING: [(&str, &str); 2] = [("lehr.datasets", "/datasets"), ("lehr.clustering", "/clustering")];
 
 /// Registers the kinds of services that this program can create by contract, for nodes and for `lehr run`.

@@ -109,7 +109,7 @@ pub enum Alignment {
     Global,
     /// All of both, gaps at the ends free
     SemiGlobal,
-    /// None: the sequences are aligned already and have one length
+    /// None: the sequences are already aligned and have the same length
     Given,
 }
 

@@ -95,7 +95,7 @@ fn levels_from(values: &[f64], dimension: usize, first: usize) -> usize {
     0
 }
 
-/// Moves each row that is at a level of a category, within the simplex whose corners are the levels.
+/// For each row at a level of a category, draws a new position within the simplex whose corners are the levels.
 ///
 /// The row moves to any point that is nearer to its own level than to the others. So, if levels are equally frequent,
 /// rows fill the simplex evenly. The simplex is enlarged about its middle until each level is the mean of its rows

@@ -314,7 +314,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         Ok(true)
     }
 
-    /// Carries out the removal and the division of a few more centres.
+    /// Measures how the removal and the division of each of the next few centres would change the cost.
     async fn measure_some(&mut self, centers: &Centers, trials: usize) -> Result<(), Error> {
         let before = self.lloyd.sweeps;
         let found = self.prepared.prospects.as_mut().expect("looked for before");

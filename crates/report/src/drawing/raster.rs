@@ -68,7 +68,7 @@ impl Image {
         }
     }
 
-    /// Blends a colour into a pixel, of which the shape covers the share `part`.
+    /// Blends a colour into a pixel. The shape covers the share `part` of the pixel.
     fn cover(&mut self, x: usize, y: usize, color: Color, part: f64) {
         let at = 3 * (y * self.width + x);
         for (pixel, color) in self.pixels[at..at + 3].iter_mut().zip(color) {
