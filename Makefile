@@ -481,7 +481,7 @@ NUMBER_PAGE_RECORD := lab/records/2026-11-27/number.json
 docs/lab/number.md: $(wildcard lab/report/*.py) $(NUMBER_PAGE_RECORD)
 	@$(PYTHON) lab/report/number.py $(NUMBER_PAGE_RECORD) > $@
 
-DASHBOARD_PAGE_RECORD := lab/records/2026-11-27/dashboard.json
+DASHBOARD_PAGE_RECORD := lab/records/2026-11-28/dashboard.json
 
 docs/lab/dashboard.md: $(wildcard lab/report/*.py) $(DASHBOARD_PAGE_RECORD)
 	@$(PYTHON) lab/report/dashboard.py $(DASHBOARD_PAGE_RECORD) > $@

@@ -1,20 +1,20 @@
 import { C as e, D as t, E as n, S as r, T as i, _ as a, a as o, b as s, c, d as l, f as u, g as d, h as f, i as p, l as m, m as h, n as g, o as _, p as v, r as y, s as b, t as x, u as S, v as C, w, x as T, y as E } from "./app.js";
-import { a as D, i as ee, n as te, o as ne, r as O, s as k } from "./chart.js";
+import { a as D, i as ee, n as te, o as ne, r as re, s as O } from "./chart.js";
 // node_modules/@uwdata/flechette/src/constants.js
-var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
+var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	V1: 0,
 	V2: 1,
 	V3: 2,
 	V4: 3,
 	V5: 4
-}, M = {
+}, j = {
 	NONE: 0,
 	Schema: 1,
 	DictionaryBatch: 2,
 	RecordBatch: 3,
 	Tensor: 4,
 	SparseTensor: 5
-}, N = {
+}, M = {
 	Dictionary: -1,
 	NONE: 0,
 	Null: 1,
@@ -43,53 +43,53 @@ var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
 	Utf8View: 24,
 	ListView: 25,
 	LargeListView: 26
-}, P = {
+}, N = {
 	HALF: 0,
 	SINGLE: 1,
 	DOUBLE: 2
-}, F = {
+}, P = {
 	DAY: 0,
 	MILLISECOND: 1
-}, I = {
+}, F = {
 	SECOND: 0,
 	MILLISECOND: 1,
 	MICROSECOND: 2,
 	NANOSECOND: 3
-}, L = {
+}, I = {
 	YEAR_MONTH: 0,
 	DAY_TIME: 1,
 	MONTH_DAY_NANO: 2
-}, re = {
+}, ie = {
 	Sparse: 0,
 	Dense: 1
-}, R = {
+}, L = {
 	LZ4_FRAME: 0,
 	ZSTD: 1
-}, ie = { BUFFER: 0 }, z = Uint8Array, ae = Uint16Array, oe = Uint32Array, B = BigUint64Array, V = Int8Array, se = Int16Array, H = Int32Array, U = BigInt64Array, W = Float32Array, G = Float64Array;
-function K(e) {
+}, ae = { BUFFER: 0 }, R = Uint8Array, oe = Uint16Array, se = Uint32Array, z = BigUint64Array, B = Int8Array, ce = Int16Array, V = Int32Array, H = BigInt64Array, U = Float32Array, W = Float64Array;
+function G(e) {
 	return Object.prototype.toString.call(e);
 }
-function q(e) {
-	return K(e) === "[object ArrayBuffer]" || K(e) === "[object SharedArrayBuffer]";
+function K(e) {
+	return G(e) === "[object ArrayBuffer]" || G(e) === "[object SharedArrayBuffer]";
 }
-function ce(e) {
-	return K(e) === "[object Uint8Array]";
-}
-function le(e, t) {
-	let n = Math.log2(e) - 3;
-	return (t ? [
-		V,
-		se,
-		H,
-		U
-	] : [
-		z,
-		ae,
-		oe,
-		B
-	])[n];
+function le(e) {
+	return G(e) === "[object Uint8Array]";
 }
 function ue(e, t) {
+	let n = Math.log2(e) - 3;
+	return (t ? [
+		B,
+		ce,
+		V,
+		H
+	] : [
+		R,
+		oe,
+		se,
+		z
+	])[n];
+}
+function de(e, t) {
 	let n = 0, r = e.length;
 	if (r <= 2147483648) do {
 		let i = n + r >>> 1;
@@ -102,201 +102,201 @@ function ue(e, t) {
 	return n;
 }
 // node_modules/@uwdata/flechette/src/util/objects.js
-function de(e, t, n) {
+function fe(e, t, n) {
 	if (t(e)) return e;
 	throw Error(n(e));
 }
-function J(e, t, n) {
-	return t = Array.isArray(t) ? t : Object.values(t), de(e, (e) => t.includes(e), n ?? (() => `${e} must be one of ${t}`));
+function q(e, t, n) {
+	return t = Array.isArray(t) ? t : Object.values(t), fe(e, (e) => t.includes(e), n ?? (() => `${e} must be one of ${t}`));
 }
-function Y(e, t) {
+function J(e, t) {
 	for (let [n, r] of Object.entries(e)) if (r === t) return n;
 	return "<Unknown>";
 }
 // node_modules/@uwdata/flechette/src/data-types.js
-var fe = (e) => `Unsupported data type: "${Y(N, e)}" (id ${e})`, pe = (e, t, n = !0, r = null) => ({
+var pe = (e) => `Unsupported data type: "${J(M, e)}" (id ${e})`, me = (e, t, n = !0, r = null) => ({
 	name: e,
 	type: t,
 	nullable: n,
 	metadata: r
 });
-function X(e) {
-	return Object.hasOwn(e, "name") && me(e.type);
+function Y(e) {
+	return Object.hasOwn(e, "name") && he(e.type);
 }
-function me(e) {
+function he(e) {
 	return typeof e?.typeId == "number";
 }
-function he(e, t = "", n = !0) {
-	return X(e) ? e : pe(t, de(e, me, () => "Data type expected."), n);
+function ge(e, t = "", n = !0) {
+	return Y(e) ? e : me(t, fe(e, he, () => "Data type expected."), n);
 }
-var ge = (e, t, n = !1, r = -1) => ({
-	typeId: N.Dictionary,
+var _e = (e, t, n = !1, r = -1) => ({
+	typeId: M.Dictionary,
 	id: r,
 	dictionary: e,
-	indices: t || ve(),
+	indices: t || ye(),
 	ordered: n
-}), _e = (e = 32, t = !0) => ({
-	typeId: N.Int,
-	bitWidth: J(e, [
+}), ve = (e = 32, t = !0) => ({
+	typeId: M.Int,
+	bitWidth: q(e, [
 		8,
 		16,
 		32,
 		64
 	]),
 	signed: t,
-	values: le(e, t)
-}), ve = () => _e(32), ye = (e = 2) => ({
-	typeId: N.Float,
-	precision: J(e, P),
+	values: ue(e, t)
+}), ye = () => ve(32), be = (e = 2) => ({
+	typeId: M.Float,
+	precision: q(e, N),
 	values: [
-		ae,
-		W,
-		G
+		oe,
+		U,
+		W
 	][e]
-}), be = () => ({
-	typeId: N.Binary,
-	offsets: H
 }), xe = () => ({
-	typeId: N.Utf8,
-	offsets: H
-}), Se = (e, t, n = 128) => ({
-	typeId: N.Decimal,
+	typeId: M.Binary,
+	offsets: V
+}), Se = () => ({
+	typeId: M.Utf8,
+	offsets: V
+}), Ce = (e, t, n = 128) => ({
+	typeId: M.Decimal,
 	precision: e,
 	scale: t,
-	bitWidth: J(n, [
+	bitWidth: q(n, [
 		32,
 		64,
 		128,
 		256
 	]),
-	values: n === 32 ? H : B
-}), Ce = (e) => ({
-	typeId: N.Date,
-	unit: J(e, F),
-	values: e === F.DAY ? H : U
-}), we = (e = I.MILLISECOND) => {
-	e = J(e, I);
-	let t = e === I.SECOND || e === I.MILLISECOND ? 32 : 64;
+	values: n === 32 ? V : z
+}), we = (e) => ({
+	typeId: M.Date,
+	unit: q(e, P),
+	values: e === P.DAY ? V : H
+}), Te = (e = F.MILLISECOND) => {
+	e = q(e, F);
+	let t = e === F.SECOND || e === F.MILLISECOND ? 32 : 64;
 	return {
-		typeId: N.Time,
+		typeId: M.Time,
 		unit: e,
 		bitWidth: t,
-		values: t === 32 ? H : U
+		values: t === 32 ? V : H
 	};
-}, Te = (e = I.MILLISECOND, t = null) => ({
-	typeId: N.Timestamp,
-	unit: J(e, I),
+}, Ee = (e = F.MILLISECOND, t = null) => ({
+	typeId: M.Timestamp,
+	unit: q(e, F),
 	timezone: t,
-	values: U
-}), Ee = (e = L.MONTH_DAY_NANO) => ({
-	typeId: N.Interval,
-	unit: J(e, L),
-	values: e === L.MONTH_DAY_NANO ? void 0 : H
-}), De = (e) => ({
-	typeId: N.List,
-	children: [he(e)],
-	offsets: H
+	values: H
+}), De = (e = I.MONTH_DAY_NANO) => ({
+	typeId: M.Interval,
+	unit: q(e, I),
+	values: e === I.MONTH_DAY_NANO ? void 0 : V
 }), Oe = (e) => ({
-	typeId: N.Struct,
-	children: Array.isArray(e) && e.length > 0 && X(e[0]) ? e : Object.entries(e).map(([e, t]) => pe(e, t))
-}), ke = (e, t, n, r) => (n ??= t.map((e, t) => t), {
-	typeId: N.Union,
-	mode: J(e, re),
+	typeId: M.List,
+	children: [ge(e)],
+	offsets: V
+}), ke = (e) => ({
+	typeId: M.Struct,
+	children: Array.isArray(e) && e.length > 0 && Y(e[0]) ? e : Object.entries(e).map(([e, t]) => me(e, t))
+}), Ae = (e, t, n, r) => (n ??= t.map((e, t) => t), {
+	typeId: M.Union,
+	mode: q(e, ie),
 	typeIds: n,
 	typeMap: n.reduce((e, t, n) => (e[t] = n, e), {}),
-	children: t.map((e, t) => he(e, `_${t}`)),
+	children: t.map((e, t) => ge(e, `_${t}`)),
 	typeIdForValue: r,
-	offsets: H
-}), Ae = (e) => ({
-	typeId: N.FixedSizeBinary,
+	offsets: V
+}), je = (e) => ({
+	typeId: M.FixedSizeBinary,
 	stride: e
-}), je = (e, t) => ({
-	typeId: N.FixedSizeList,
-	stride: t,
-	children: [he(e)]
 }), Me = (e, t) => ({
-	typeId: N.Map,
+	typeId: M.FixedSizeList,
+	stride: t,
+	children: [ge(e)]
+}), Ne = (e, t) => ({
+	typeId: M.Map,
 	keysSorted: e,
 	children: [t],
-	offsets: H
-}), Ne = (e = I.MILLISECOND) => ({
-	typeId: N.Duration,
-	unit: J(e, I),
-	values: U
-}), Pe = () => ({
-	typeId: N.LargeBinary,
-	offsets: U
+	offsets: V
+}), Pe = (e = F.MILLISECOND) => ({
+	typeId: M.Duration,
+	unit: q(e, F),
+	values: H
 }), Fe = () => ({
-	typeId: N.LargeUtf8,
-	offsets: U
-}), Ie = (e) => ({
-	typeId: N.LargeList,
-	children: [he(e)],
-	offsets: U
-}), Le = (e, t) => ({
-	typeId: N.RunEndEncoded,
-	children: [de(he(e, "run_ends"), (e) => e.type.typeId === N.Int, () => "Run-ends must have an integer type."), he(t, "values")]
-}), Re = (e) => ({
-	typeId: N.ListView,
-	children: [he(e, "value")],
+	typeId: M.LargeBinary,
 	offsets: H
+}), Ie = () => ({
+	typeId: M.LargeUtf8,
+	offsets: H
+}), Le = (e) => ({
+	typeId: M.LargeList,
+	children: [ge(e)],
+	offsets: H
+}), Re = (e, t) => ({
+	typeId: M.RunEndEncoded,
+	children: [fe(ge(e, "run_ends"), (e) => e.type.typeId === M.Int, () => "Run-ends must have an integer type."), ge(t, "values")]
 }), ze = (e) => ({
-	typeId: N.LargeListView,
-	children: [he(e, "value")],
-	offsets: U
-}), Be = new G(2).buffer;
-new U(Be), new oe(Be), new H(Be), new z(Be);
-function Ve(e) {
+	typeId: M.ListView,
+	children: [ge(e, "value")],
+	offsets: V
+}), Be = (e) => ({
+	typeId: M.LargeListView,
+	children: [ge(e, "value")],
+	offsets: H
+}), Ve = new W(2).buffer;
+new H(Ve), new se(Ve), new V(Ve), new R(Ve);
+function He(e) {
 	if (e > 2 ** 53 - 1 || e < -(2 ** 53 - 1)) throw Error(`BigInt exceeds integer number representation: ${e}`);
 	return Number(e);
 }
-function He(e, t) {
+function Ue(e, t) {
 	return Number(e / t) + Number(e % t) / Number(t);
 }
-var Ue = (e) => BigInt.asUintN(64, e);
-function We(e, t) {
+var We = (e) => BigInt.asUintN(64, e);
+function Ge(e, t) {
 	return BigInt.asIntN(64, e[t]);
 }
-function Ge(e, t) {
-	let n = t << 1, r;
-	return BigInt.asIntN(64, e[n + 1]) < 0 ? (r = Ue(~e[n]) | Ue(~e[n + 1]) << 64n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n, r;
-}
 function Ke(e, t) {
+	let n = t << 1, r;
+	return BigInt.asIntN(64, e[n + 1]) < 0 ? (r = We(~e[n]) | We(~e[n + 1]) << 64n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n, r;
+}
+function qe(e, t) {
 	let n = t << 2, r;
-	return BigInt.asIntN(64, e[n + 3]) < 0 ? (r = Ue(~e[n]) | Ue(~e[n + 1]) << 64n | Ue(~e[n + 2]) << 128n | Ue(~e[n + 3]) << 192n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n | e[n + 2] << 128n | e[n + 3] << 192n, r;
+	return BigInt.asIntN(64, e[n + 3]) < 0 ? (r = We(~e[n]) | We(~e[n + 1]) << 64n | We(~e[n + 2]) << 128n | We(~e[n + 3]) << 192n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n | e[n + 2] << 128n | e[n + 3] << 192n, r;
 }
 // node_modules/@uwdata/flechette/src/util/strings.js
-var qe = new TextDecoder("utf-8");
+var Je = new TextDecoder("utf-8");
 new TextEncoder();
-function Je(e) {
-	return qe.decode(e);
-}
-function Ye(e, t) {
-	return !!(e[t >> 3] & 1 << t % 8);
+function Ye(e) {
+	return Je.decode(e);
 }
 function Xe(e, t) {
-	let n = t + Z(e, t), r = n - Z(e, n), i = tt(e, r);
+	return !!(e[t >> 3] & 1 << t % 8);
+}
+function Ze(e, t) {
+	let n = t + Z(e, t), r = n - Z(e, n), i = X(e, r);
 	return (t, a, o = null) => {
 		if (t < i) {
-			let i = tt(e, r + t);
+			let i = X(e, r + t);
 			if (i) return a(e, n + i);
 		}
 		return o;
 	};
 }
-function Ze(e, t) {
+function Qe(e, t) {
 	return t;
 }
-function Qe(e, t) {
-	return !!$e(e, t);
-}
 function $e(e, t) {
-	return et(e, t) << 24 >> 24;
+	return !!et(e, t);
 }
 function et(e, t) {
-	return e[t];
+	return tt(e, t) << 24 >> 24;
 }
 function tt(e, t) {
+	return e[t];
+}
+function X(e, t) {
 	return nt(e, t) << 16 >> 16;
 }
 function nt(e, t) {
@@ -309,11 +309,11 @@ function rt(e, t) {
 	return Z(e, t) >>> 0;
 }
 function Q(e, t) {
-	return Ve(BigInt.asIntN(64, BigInt(rt(e, t)) + (BigInt(rt(e, t + 4)) << 32n)));
+	return He(BigInt.asIntN(64, BigInt(rt(e, t)) + (BigInt(rt(e, t + 4)) << 32n)));
 }
 function it(e, t) {
 	let n = t + Z(e, t), r = Z(e, n);
-	return n += 4, Je(e.subarray(n, n + r));
+	return n += 4, Ye(e.subarray(n, n + r));
 }
 function at(e, t, n, r) {
 	if (!t) return [];
@@ -368,7 +368,7 @@ var dt = class {
 		return this.isValid(e) ? this.value(e) : null;
 	}
 	isValid(e) {
-		return Ye(this.validity, e);
+		return Xe(this.validity, e);
 	}
 	value(e) {
 		return this.values[e];
@@ -394,7 +394,7 @@ var dt = class {
 		return this.nullCount ? super[Symbol.iterator]() : this.values[Symbol.iterator]();
 	}
 }, pt = class extends dt {
-	static ArrayType = G;
+	static ArrayType = W;
 }, $ = class extends dt {
 	static ArrayType = Array;
 }, mt = class extends $ {
@@ -403,7 +403,7 @@ var dt = class {
 	}
 }, ht = class extends pt {
 	value(e) {
-		return Ve(this.values[e]);
+		return He(this.values[e]);
 	}
 }, gt = class extends pt {
 	value(e) {
@@ -416,7 +416,7 @@ var dt = class {
 	}
 }, _t = class extends $ {
 	value(e) {
-		return Ye(this.values, e);
+		return Xe(this.values, e);
 	}
 }, vt = class extends pt {
 	constructor(e) {
@@ -431,12 +431,12 @@ var dt = class {
 	constructor(e) {
 		super(e);
 		let { bitWidth: t, scale: n } = this.type;
-		this.decimal = t === 64 ? We : t === 128 ? Ge : Ke, this.scale = 10n ** BigInt(n);
+		this.decimal = t === 64 ? Ge : t === 128 ? Ke : qe, this.scale = 10n ** BigInt(n);
 	}
 }, bt = class extends yt {
-	static ArrayType = G;
+	static ArrayType = W;
 	value(e) {
-		return He(this.decimal(this.values, e), this.scale);
+		return Ue(this.decimal(this.values, e), this.scale);
 	}
 }, xt = class extends yt {
 	static ArrayType = Array;
@@ -460,11 +460,11 @@ var dt = class {
 	}
 }, Et = ht, Dt = class extends ht {
 	value(e) {
-		return He(this.values[e], 1000n);
+		return Ue(this.values[e], 1000n);
 	}
 }, Ot = class extends ht {
 	value(e) {
-		return He(this.values[e], 1000000n);
+		return Ue(this.values[e], 1000000n);
 	}
 }, kt = class extends $ {
 	value(e) {
@@ -475,7 +475,7 @@ var dt = class {
 		let t = this.values, n = e << 4;
 		return Float64Array.of(Z(t, n), Z(t, n + 4), Q(t, n + 8));
 	}
-}, jt = ({ values: e, offsets: t }, n) => e.subarray(t[n], t[n + 1]), Mt = ({ values: e, offsets: t }, n) => e.subarray(Ve(t[n]), Ve(t[n + 1])), Nt = class extends $ {
+}, jt = ({ values: e, offsets: t }, n) => e.subarray(t[n], t[n + 1]), Mt = ({ values: e, offsets: t }, n) => e.subarray(He(t[n]), He(t[n + 1])), Nt = class extends $ {
 	value(e) {
 		return jt(this, e);
 	}
@@ -485,11 +485,11 @@ var dt = class {
 	}
 }, Ft = class extends $ {
 	value(e) {
-		return Je(jt(this, e));
+		return Ye(jt(this, e));
 	}
 }, It = class extends $ {
 	value(e) {
-		return Je(Mt(this, e));
+		return Ye(Mt(this, e));
 	}
 }, Lt = class extends $ {
 	value(e) {
@@ -499,7 +499,7 @@ var dt = class {
 }, Rt = class extends $ {
 	value(e) {
 		let t = this.offsets;
-		return this.children[0].slice(Ve(t[e]), Ve(t[e + 1]));
+		return this.children[0].slice(He(t[e]), He(t[e + 1]));
 	}
 }, zt = class extends $ {
 	value(e) {
@@ -509,7 +509,7 @@ var dt = class {
 }, Bt = class extends $ {
 	value(e) {
 		let t = this.offsets[e], n = t + this.sizes[e];
-		return this.children[0].slice(Ve(t), Ve(n));
+		return this.children[0].slice(He(t), He(n));
 	}
 }, Vt = class extends $ {
 	constructor(e) {
@@ -565,7 +565,7 @@ var Gt = class extends $ {
 }, Zt = class extends $ {
 	value(e) {
 		let [{ values: t }, n] = this.children;
-		return n.at(ue(t, e));
+		return n.at(de(t, e));
 	}
 }, Qt = class extends $ {
 	setDictionary(e) {
@@ -591,7 +591,7 @@ var Gt = class extends $ {
 	}
 }, tn = class extends $t {
 	value(e) {
-		return Je(this.view(e));
+		return Ye(this.view(e));
 	}
 };
 // node_modules/@uwdata/flechette/src/column.js
@@ -623,7 +623,7 @@ var rn = class {
 		return e.length === 1 ? e[0][Symbol.iterator]() : an(e);
 	}
 	at(e) {
-		let { data: t, offsets: n } = this, r = ue(n, e) - 1;
+		let { data: t, offsets: n } = this, r = de(n, e) - 1;
 		return t[r]?.at(e - n[r]);
 	}
 	get(e) {
@@ -717,7 +717,7 @@ var cn = class e {
 	at(e) {
 		let { children: t, getFactory: n, numRows: r } = this;
 		if (e < 0 || e >= r) return null;
-		let [{ offsets: i }] = t, a = ue(i, e) - 1;
+		let [{ offsets: i }] = t, a = de(i, e) - 1;
 		return n(a)(e - i[a]);
 	}
 	get(e) {
@@ -734,35 +734,35 @@ function ln(e, t) {
 function un(e, t = {}) {
 	let { typeId: n, bitWidth: r, mode: i, precision: a, unit: o } = e, { useBigInt: s, useBigIntTimestamp: c, useDate: l, useDecimalInt: u, useMap: d, useProxy: f } = t;
 	switch (n) {
-		case N.Null: return mt;
-		case N.Bool: return _t;
-		case N.Int:
-		case N.Time:
-		case N.Duration: return s || r < 64 ? ft : ht;
-		case N.Float: return a ? ft : gt;
-		case N.Date: return dn(o === F.DAY ? Ct : wt, l && St);
-		case N.Timestamp: return c ? ft : dn(o === I.SECOND ? Tt : o === I.MILLISECOND ? Et : o === I.MICROSECOND ? Dt : Ot, l && St);
-		case N.Decimal: return r === 32 ? u ? ft : vt : u ? xt : bt;
-		case N.Interval: return o === L.DAY_TIME ? kt : o === L.YEAR_MONTH ? ft : At;
-		case N.FixedSizeBinary: return Ht;
-		case N.Utf8: return Ft;
-		case N.LargeUtf8: return It;
-		case N.Binary: return Nt;
-		case N.LargeBinary: return Pt;
-		case N.BinaryView: return en;
-		case N.Utf8View: return tn;
-		case N.List: return Lt;
-		case N.LargeList: return Rt;
-		case N.Map: return d ? Kt : Gt;
-		case N.ListView: return zt;
-		case N.LargeListView: return Bt;
-		case N.FixedSizeList: return Ut;
-		case N.Struct: return f ? Xt : Yt;
-		case N.RunEndEncoded: return Zt;
-		case N.Dictionary: return Qt;
-		case N.Union: return i ? Jt : qt;
+		case M.Null: return mt;
+		case M.Bool: return _t;
+		case M.Int:
+		case M.Time:
+		case M.Duration: return s || r < 64 ? ft : ht;
+		case M.Float: return a ? ft : gt;
+		case M.Date: return dn(o === P.DAY ? Ct : wt, l && St);
+		case M.Timestamp: return c ? ft : dn(o === F.SECOND ? Tt : o === F.MILLISECOND ? Et : o === F.MICROSECOND ? Dt : Ot, l && St);
+		case M.Decimal: return r === 32 ? u ? ft : vt : u ? xt : bt;
+		case M.Interval: return o === I.DAY_TIME ? kt : o === I.YEAR_MONTH ? ft : At;
+		case M.FixedSizeBinary: return Ht;
+		case M.Utf8: return Ft;
+		case M.LargeUtf8: return It;
+		case M.Binary: return Nt;
+		case M.LargeBinary: return Pt;
+		case M.BinaryView: return en;
+		case M.Utf8View: return tn;
+		case M.List: return Lt;
+		case M.LargeList: return Rt;
+		case M.Map: return d ? Kt : Gt;
+		case M.ListView: return zt;
+		case M.LargeListView: return Bt;
+		case M.FixedSizeList: return Ut;
+		case M.Struct: return f ? Xt : Yt;
+		case M.RunEndEncoded: return Zt;
+		case M.Dictionary: return Qt;
+		case M.Union: return i ? Jt : qt;
 	}
-	throw Error(fe(n));
+	throw Error(pe(n));
 }
 function dn(e, t) {
 	return t ? class extends t {
@@ -774,7 +774,7 @@ function dn(e, t) {
 // node_modules/@uwdata/flechette/src/compression.js
 var fn = -1, pn = 8;
 function mn(e) {
-	return `Missing compression codec "${Y(R, e)}" (id ${e})`;
+	return `Missing compression codec "${J(L, e)}" (id ${e})`;
 }
 var hn = new Map();
 function gn(e) {
@@ -806,82 +806,82 @@ function yn(e, t) {
 }
 // node_modules/@uwdata/flechette/src/decode/body-compression.js
 function bn(e, t) {
-	let n = Xe(e, t);
+	let n = Ze(e, t);
 	return {
-		codec: n(4, $e, R.LZ4_FRAME),
-		method: n(6, $e, ie.BUFFER)
+		codec: n(4, et, L.LZ4_FRAME),
+		method: n(6, et, ae.BUFFER)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/record-batch.js
 function xn(e, t, n) {
-	let r = Xe(e, t), i = n < j.V4 ? 8 : 0;
+	let r = Ze(e, t), i = n < A.V4 ? 8 : 0;
 	return {
 		length: r(4, Q, 0),
-		nodes: at(e, r(6, Ze), 16, (e, t) => ({
+		nodes: at(e, r(6, Qe), 16, (e, t) => ({
 			length: Q(e, t),
 			nullCount: Q(e, t + 8)
 		})),
-		regions: at(e, r(8, Ze), 16 + i, (e, t) => ({
+		regions: at(e, r(8, Qe), 16 + i, (e, t) => ({
 			offset: Q(e, t + i),
 			length: Q(e, t + i + 8)
 		})),
 		compression: r(10, bn),
-		variadic: at(e, r(12, Ze), 8, Q)
+		variadic: at(e, r(12, Qe), 8, Q)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/dictionary-batch.js
 function Sn(e, t, n) {
-	let r = Xe(e, t);
+	let r = Ze(e, t);
 	return {
 		id: r(4, Q, 0),
 		data: r(6, (e, t) => xn(e, t, n)),
-		isDelta: r(8, Qe, !1)
+		isDelta: r(8, $e, !1)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/data-type.js
 function Cn(e, t, n, r) {
-	J(n, N, fe);
-	let i = Xe(e, t);
+	q(n, M, pe);
+	let i = Ze(e, t);
 	switch (n) {
-		case N.Binary: return be();
-		case N.Utf8: return xe();
-		case N.LargeBinary: return Pe();
-		case N.LargeUtf8: return Fe();
-		case N.List: return De(r[0]);
-		case N.ListView: return Re(r[0]);
-		case N.LargeList: return Ie(r[0]);
-		case N.LargeListView: return ze(r[0]);
-		case N.Struct: return Oe(r);
-		case N.RunEndEncoded: return Le(r[0], r[1]);
-		case N.Int: return _e(i(4, Z, 0), i(6, Qe, !1));
-		case N.Float: return ye(i(4, tt, P.HALF));
-		case N.Decimal: return Se(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
-		case N.Date: return Ce(i(4, tt, F.MILLISECOND));
-		case N.Time: return we(i(4, tt, I.MILLISECOND));
-		case N.Timestamp: return Te(i(4, tt, I.SECOND), i(6, it));
-		case N.Interval: return Ee(i(4, tt, L.YEAR_MONTH));
-		case N.Duration: return Ne(i(4, tt, I.MILLISECOND));
-		case N.FixedSizeBinary: return Ae(i(4, Z, 0));
-		case N.FixedSizeList: return je(r[0], i(4, Z, 0));
-		case N.Map: return Me(i(4, Qe, !1), r[0]);
-		case N.Union: return ke(i(4, tt, re.Sparse), r, at(e, i(6, Ze), 4, Z));
+		case M.Binary: return xe();
+		case M.Utf8: return Se();
+		case M.LargeBinary: return Fe();
+		case M.LargeUtf8: return Ie();
+		case M.List: return Oe(r[0]);
+		case M.ListView: return ze(r[0]);
+		case M.LargeList: return Le(r[0]);
+		case M.LargeListView: return Be(r[0]);
+		case M.Struct: return ke(r);
+		case M.RunEndEncoded: return Re(r[0], r[1]);
+		case M.Int: return ve(i(4, Z, 0), i(6, $e, !1));
+		case M.Float: return be(i(4, X, N.HALF));
+		case M.Decimal: return Ce(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
+		case M.Date: return we(i(4, X, P.MILLISECOND));
+		case M.Time: return Te(i(4, X, F.MILLISECOND));
+		case M.Timestamp: return Ee(i(4, X, F.SECOND), i(6, it));
+		case M.Interval: return De(i(4, X, I.YEAR_MONTH));
+		case M.Duration: return Pe(i(4, X, F.MILLISECOND));
+		case M.FixedSizeBinary: return je(i(4, Z, 0));
+		case M.FixedSizeList: return Me(r[0], i(4, Z, 0));
+		case M.Map: return Ne(i(4, $e, !1), r[0]);
+		case M.Union: return Ae(i(4, X, ie.Sparse), r, at(e, i(6, Qe), 4, Z));
 	}
 	return { typeId: n };
 }
 // node_modules/@uwdata/flechette/src/decode/metadata.js
 function wn(e, t) {
 	let n = at(e, t, 4, (e, t) => {
-		let n = Xe(e, t);
+		let n = Ze(e, t);
 		return [n(4, it), n(6, it)];
 	});
 	return n.length ? new Map(n) : null;
 }
 // node_modules/@uwdata/flechette/src/decode/schema.js
 function Tn(e, t, n) {
-	let r = Xe(e, t);
+	let r = Ze(e, t);
 	return {
 		version: n,
-		endianness: r(4, tt, 0),
+		endianness: r(4, X, 0),
 		fields: r(6, En, []),
 		metadata: r(8, wn)
 	};
@@ -890,11 +890,11 @@ function En(e, t) {
 	return at(e, t, 4, Dn);
 }
 function Dn(e, t) {
-	let n = Xe(e, t), r = n(8, et, N.NONE), i = n(10, Ze, 0), a = n(12, kn), o = Cn(e, i, r, n(14, On, []));
+	let n = Ze(e, t), r = n(8, tt, M.NONE), i = n(10, Qe, 0), a = n(12, kn), o = Cn(e, i, r, n(14, On, []));
 	return a && (a.dictionary = o, o = a), {
 		name: n(4, it),
 		type: o,
-		nullable: n(6, Qe, !1),
+		nullable: n(6, $e, !1),
 		metadata: n(16, wn)
 	};
 }
@@ -903,28 +903,28 @@ function On(e, t) {
 }
 function kn(e, t) {
 	if (!t) return null;
-	let n = Xe(e, t);
-	return ge(null, n(6, An, ve()), n(8, Qe, !1), n(4, Q, 0));
+	let n = Ze(e, t);
+	return _e(null, n(6, An, ye()), n(8, $e, !1), n(4, Q, 0));
 }
 function An(e, t) {
-	return Cn(e, t, N.Int);
+	return Cn(e, t, M.Int);
 }
 // node_modules/@uwdata/flechette/src/decode/message.js
-var jn = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, Mn = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, Nn = (e) => `Unsupported message type: ${e} (${Y(M, e)})`;
+var jn = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, Mn = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, Nn = (e) => `Unsupported message type: ${e} (${J(j, e)})`;
 function Pn(e, t) {
 	let n = Z(e, t) || 0;
 	if (t += 4, n === -1 && (n = Z(e, t) || 0, t += 4), n === 0) return null;
 	let r = e.subarray(t, t += n);
 	if (r.byteLength < n) throw Error(jn(n, r.byteLength));
-	let i = Xe(r, 0), a = i(4, tt, j.V1), o = i(6, et, M.NONE), s = i(8, Ze, 0), c = i(10, Q, 0), l;
+	let i = Ze(r, 0), a = i(4, X, A.V1), o = i(6, tt, j.NONE), s = i(8, Qe, 0), c = i(10, Q, 0), l;
 	if (s) {
-		let n = o === M.Schema ? Tn : o === M.DictionaryBatch ? Sn : o === M.RecordBatch ? xn : null;
+		let n = o === j.Schema ? Tn : o === j.DictionaryBatch ? Sn : o === j.RecordBatch ? xn : null;
 		if (!n) throw Error(Nn(o));
 		if (l = n(r, s, a), c > 0) {
 			let n = e.subarray(t, t += c);
 			if (n.byteLength < c) throw Error(Mn(c, n.byteLength));
 			l.body = n;
-		} else o !== M.Schema && (l.body = new Uint8Array());
+		} else o !== j.Schema && (l.body = new Uint8Array());
 	}
 	return {
 		version: a,
@@ -935,30 +935,30 @@ function Pn(e, t) {
 }
 // node_modules/@uwdata/flechette/src/decode/decode-ipc.js
 function Fn(e) {
-	let t = q(e) ? new Uint8Array(e) : e;
-	return ce(t) && In(t) ? Rn(t) : Ln(t);
+	let t = K(e) ? new Uint8Array(e) : e;
+	return le(t) && In(t) ? Rn(t) : Ln(t);
 }
 function In(e) {
 	if (!e || e.length < 4) return !1;
-	for (let t = 0; t < 6; ++t) if (A[t] !== e[t]) return !1;
+	for (let t = 0; t < 6; ++t) if (k[t] !== e[t]) return !1;
 	return !0;
 }
 function Ln(e) {
 	let t = [e].flat(), n, r = [], i = [], a = [];
 	for (let e of t) {
-		if (!ce(e)) throw Error("IPC data batch was not a Uint8Array.");
+		if (!le(e)) throw Error("IPC data batch was not a Uint8Array.");
 		let t = 0;
 		for (;;) {
 			let o = Pn(e, t);
 			if (o === null) break;
 			if (t = o.index, o.content) switch (o.type) {
-				case M.Schema:
+				case j.Schema:
 					n ||= o.content;
 					break;
-				case M.RecordBatch:
+				case j.RecordBatch:
 					r.push(o.content), a.push(i.length);
 					break;
-				case M.DictionaryBatch: i.push(o.content);
+				case j.DictionaryBatch: i.push(o.content);
 			}
 		}
 	}
@@ -971,7 +971,7 @@ function Ln(e) {
 	};
 }
 function Rn(e) {
-	let t = e.byteLength - (A.length + 4), n = Xe(e, t - Z(e, t)), r = n(4, tt, j.V1), i = n(8, yn, []), a = n(10, yn, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
+	let t = e.byteLength - (k.length + 4), n = Ze(e, t - Z(e, t)), r = n(4, X, A.V1), i = n(8, yn, []), a = n(10, yn, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
 	return {
 		schema: n(6, (e, t) => Tn(e, t, r)),
 		dictionaries: i.map(({ offset: t }) => Pn(e, t).content),
@@ -988,7 +988,7 @@ function Bn(e, t = {}) {
 	let { schema: n = { fields: [] }, dictionaries: r, records: i, dictsBeforeRecord: a } = e, { version: o, fields: s } = n, c = new Map(), l = Hn(t, o, c), u = new Map();
 	Vn(n, (e) => {
 		let t = e.type;
-		t.typeId === N.Dictionary && u.set(t.id, t.dictionary);
+		t.typeId === M.Dictionary && u.set(t.id, t.dictionary);
 	});
 	let d = (e) => {
 		let { id: t, data: n, isDelta: r, body: i } = e, a = u.get(t), o = Wn(a, l({
@@ -1043,7 +1043,7 @@ function Un(e, t, n) {
 		bytes: e,
 		...t
 	};
-	if (n.method !== ie.BUFFER) throw Error(`Unknown compression method (${n.method})`);
+	if (n.method !== ae.BUFFER) throw Error(`Unknown compression method (${n.method})`);
 	{
 		let r = n.codec, i = gn(r);
 		if (!i) throw Error(mn(r));
@@ -1055,68 +1055,68 @@ function Wn(e, t) {
 		...i(),
 		type: e
 	};
-	if (n === N.Null) return new c({
+	if (n === M.Null) return new c({
 		...l,
 		nullCount: l.length
 	});
 	switch (n) {
-		case N.Bool:
-		case N.Int:
-		case N.Time:
-		case N.Duration:
-		case N.Float:
-		case N.Decimal:
-		case N.Date:
-		case N.Timestamp:
-		case N.Interval:
-		case N.FixedSizeBinary: return new c({
+		case M.Bool:
+		case M.Int:
+		case M.Time:
+		case M.Duration:
+		case M.Float:
+		case M.Decimal:
+		case M.Date:
+		case M.Timestamp:
+		case M.Interval:
+		case M.FixedSizeBinary: return new c({
 			...l,
 			validity: a(),
 			values: a(e.values)
 		});
-		case N.Utf8:
-		case N.LargeUtf8:
-		case N.Binary:
-		case N.LargeBinary: return new c({
+		case M.Utf8:
+		case M.LargeUtf8:
+		case M.Binary:
+		case M.LargeBinary: return new c({
 			...l,
 			validity: a(),
 			offsets: a(e.offsets),
 			values: a()
 		});
-		case N.BinaryView:
-		case N.Utf8View: return new c({
+		case M.BinaryView:
+		case M.Utf8View: return new c({
 			...l,
 			validity: a(),
 			values: a(),
 			data: Array.from({ length: o() }, () => a())
 		});
-		case N.List:
-		case N.LargeList:
-		case N.Map: return new c({
+		case M.List:
+		case M.LargeList:
+		case M.Map: return new c({
 			...l,
 			validity: a(),
 			offsets: a(e.offsets),
 			children: t.visit(e.children)
 		});
-		case N.ListView:
-		case N.LargeListView: return new c({
+		case M.ListView:
+		case M.LargeListView: return new c({
 			...l,
 			validity: a(),
 			offsets: a(e.offsets),
 			sizes: a(e.offsets),
 			children: t.visit(e.children)
 		});
-		case N.FixedSizeList:
-		case N.Struct: return new c({
+		case M.FixedSizeList:
+		case M.Struct: return new c({
 			...l,
 			validity: a(),
 			children: t.visit(e.children)
 		});
-		case N.RunEndEncoded: return new c({
+		case M.RunEndEncoded: return new c({
 			...l,
 			children: t.visit(e.children)
 		});
-		case N.Dictionary: {
+		case M.Dictionary: {
 			let { id: n, indices: r } = e;
 			return new c({
 				...l,
@@ -1124,13 +1124,13 @@ function Wn(e, t) {
 				values: a(r.values)
 			}).setDictionary(t.dictionary(n));
 		}
-		case N.Union: return s < j.V5 && a(), new c({
+		case M.Union: return s < A.V5 && a(), new c({
 			...l,
-			typeIds: a(V),
-			offsets: e.mode === re.Sparse ? null : a(e.offsets),
+			typeIds: a(B),
+			offsets: e.mode === ie.Sparse ? null : a(e.offsets),
 			children: t.visit(e.children)
 		});
-		default: throw Error(fe(n));
+		default: throw Error(pe(n));
 	}
 }
 new Uint16Array(new Uint8Array([1, 0]).buffer)[0];
@@ -2013,31 +2013,31 @@ function Fi({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s
 		t,
 		v,
 		S.value
-	]), A = s ?? D ?? "", j = C.find(([e]) => e === A), M = j?.[2], N = n(() => M !== void 0 && Ar(M.values), [M]), P = n(() => M && S.value ? Si((N ? Mr(M) : M).values, v, y.length) : [], [
+	]), k = s ?? D ?? "", A = C.find(([e]) => e === k), j = A?.[2], M = n(() => j !== void 0 && Ar(j.values), [j]), N = n(() => j && S.value ? Si((M ? Mr(j) : j).values, v, y.length) : [], [
+		j,
 		M,
-		N,
 		v,
 		S.value
 	]).flatMap((e, t) => e && !a.has(t) ? [{
 		group: t,
 		box: e
-	}] : []), F = P.slice(0, Oi), I = (e) => N ? 10 ** e : e, L = (e, t = 4) => c(I(e), t), re = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${L(t[1])}, half of the rows from ${L(t[0])} to ${L(t[2])}, whiskers from ${L(n[0])} to ${L(n[1])}, ${b(r)} of ${b(e)} rows beyond`, R = m.value, ie = F.map(({ group: e }) => u(e)), z = Math.min(.36 * R, 260, Ni * Math.max(0, ...ie.map((e) => e.length)) + 20), ae = Math.floor((z - 20) / Ni), oe = Ai + ki * F.length + ji, [B, V] = F.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
-	B === V && ([B, V] = [B - .5, V + .5]);
-	let se = (e) => {
-		let t = Math.max(Math.abs(B), Math.abs(V)) || 1;
-		return z + (R - z - Mi) * (e / t - B / t) / (V / t - B / t || 1);
-	}, H = Math.max(2, Math.floor((R - z) / 64)), U = F.length ? N ? te(I(B), I(V), H).map(Math.log10) : O(B, V, H) : [], W = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", G = (e, t) => {
+	}] : []), P = N.slice(0, Oi), F = (e) => M ? 10 ** e : e, I = (e, t = 4) => c(F(e), t), ie = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${I(t[1])}, half of the rows from ${I(t[0])} to ${I(t[2])}, whiskers from ${I(n[0])} to ${I(n[1])}, ${b(r)} of ${b(e)} rows beyond`, L = m.value, ae = P.map(({ group: e }) => u(e)), R = Math.min(.36 * L, 260, Ni * Math.max(0, ...ae.map((e) => e.length)) + 20), oe = Math.floor((R - 20) / Ni), se = Ai + ki * P.length + ji, [z, B] = P.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
+	z === B && ([z, B] = [z - .5, B + .5]);
+	let ce = (e) => {
+		let t = Math.max(Math.abs(z), Math.abs(B)) || 1;
+		return R + (L - R - Mi) * (e / t - z / t) / (B / t - z / t || 1);
+	}, V = Math.max(2, Math.floor((L - R) / 64)), H = P.length ? M ? te(F(z), F(B), V).map(Math.log10) : re(z, B, V) : [], U = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", W = (e, t) => {
 		let n = {
 			ArrowDown: t + 1,
 			ArrowUp: t - 1,
 			Home: 0,
-			End: F.length - 1
+			End: P.length - 1
 		}[e.key];
 		if (n !== void 0) p.current.querySelectorAll("[role=button]")[n]?.focus();
-		else if (e.key === "Enter" || e.key === " ") d(F[t].group, W(e));
+		else if (e.key === "Enter" || e.key === " ") d(P[t].group, U(e));
 		else return;
 		e.preventDefault();
-	}, K = h.value >= 0 && h.value < F.length ? h.value : 0;
+	}, G = h.value >= 0 && h.value < P.length ? h.value : 0;
 	return _("section", {
 		class: "card",
 		style: { minWidth: 0 },
@@ -2051,7 +2051,7 @@ function Fi({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s
 				}), _("div", {
 					class: "tools choices",
 					children: [_("label", { children: ["Values", _("select", {
-						value: j ? A : "",
+						value: A ? k : "",
 						onChange: (e) => l(e.currentTarget.value || "none"),
 						children: [_("option", {
 							value: "",
@@ -2060,47 +2060,47 @@ function Fi({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s
 							value: e,
 							children: t
 						}, e))]
-					})] }), F.length > 0 && _(ee, {
-						name: `${M.name} by ${r.title}`,
-						make: () => k(p.current, R, oe, ne())
+					})] }), P.length > 0 && _(ee, {
+						name: `${j.name} by ${r.title}`,
+						make: () => O(p.current, L, se, ne())
 					})]
 				})]
 			}),
-			M && _("p", {
+			j && _("p", {
 				class: "note",
-				children: h.value >= 0 && F[h.value] ? `${ie[h.value]}: ${re(F[h.value].box)}.` : `Each box holds the middle half of its rows, with a line at the median. Whiskers end at the farthest rows within one and a half boxes. Click a box to select its rows.${N ? " The axis is logarithmic." : ""}`
+				children: h.value >= 0 && P[h.value] ? `${ae[h.value]}: ${ie(P[h.value].box)}.` : `Each box holds the middle half of its rows, with a line at the median. Whiskers end at the farthest rows within one and a half boxes. Click a box to select its rows.${M ? " The axis is logarithmic." : ""}`
 			}),
 			_("div", {
 				ref: f,
-				children: F.length > 0 && _("svg", {
+				children: P.length > 0 && _("svg", {
 					ref: p,
 					class: "boxes",
-					width: R,
-					height: oe,
+					width: L,
+					height: se,
 					role: "group",
-					"aria-label": `${M.name} by ${r.title}`,
+					"aria-label": `${j.name} by ${r.title}`,
 					onPointerLeave: () => h.value = -1,
 					style: { display: "block" },
 					children: [
-						U.map((e) => _("path", {
-							d: `M${se(e)} ${Ai}V${oe - ji + 4}`,
+						H.map((e) => _("path", {
+							d: `M${ce(e)} ${Ai}V${se - ji + 4}`,
 							stroke: "var(--line)"
 						}, e)),
-						U.map((e) => _("text", {
-							x: se(e),
-							y: oe - 6,
-							"text-anchor": se(e) > R - 30 ? "end" : "middle",
-							children: L(e, 5)
+						H.map((e) => _("text", {
+							x: ce(e),
+							y: se - 6,
+							"text-anchor": ce(e) > L - 30 ? "end" : "middle",
+							children: I(e, 5)
 						}, e)),
-						F.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
-							let i = yr(y[e], o), [a, s, c] = t.map(se), l = ie[r], u = Ai + ki * (r + .5);
+						P.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
+							let i = yr(y[e], o), [a, s, c] = t.map(ce), l = ae[r], u = Ai + ki * (r + .5);
 							return _("g", {
 								style: { cursor: "pointer" },
-								onClick: (t) => d(e, W(t)),
+								onClick: (t) => d(e, U(t)),
 								onPointerEnter: () => h.value = r,
 								children: [
 									_("rect", {
-										width: R,
+										width: L,
 										y: Ai + ki * r,
 										height: ki,
 										fill: "var(--wash)",
@@ -2115,17 +2115,17 @@ function Fi({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s
 									_("text", {
 										x: "18",
 										y: u + 4,
-										children: l.length > ae ? `${l.slice(0, Math.max(1, ae - 1))}…` : l
+										children: l.length > oe ? `${l.slice(0, Math.max(1, oe - 1))}…` : l
 									}),
 									_("g", {
 										role: "button",
-										tabIndex: r === K ? 0 : -1,
-										"aria-label": `Box of ${l}: ${re(F[r].box)}`,
-										onKeyDown: (e) => G(e, r),
+										tabIndex: r === G ? 0 : -1,
+										"aria-label": `Box of ${l}: ${ie(P[r].box)}`,
+										onKeyDown: (e) => W(e, r),
 										onFocus: () => h.value = r,
 										children: [
 											_("path", {
-												d: `M${se(n[0])} ${u - 4}v8m0 -4H${a}M${c} ${u}H${se(n[1])}m0 -4v8`,
+												d: `M${ce(n[0])} ${u - 4}v8m0 -4H${a}M${c} ${u}H${ce(n[1])}m0 -4v8`,
 												fill: "none",
 												stroke: i,
 												"stroke-width": "1.5"
@@ -2153,18 +2153,18 @@ function Fi({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s
 					]
 				})
 			}),
-			P.length > Oi && _("p", {
+			N.length > Oi && _("p", {
 				class: "note",
 				children: [
 					"The first ",
 					Oi,
 					" of ",
-					b(P.length),
+					b(N.length),
 					" are drawn; the table has all."
 				]
 			}),
-			P.length > 0 && _("details", { children: [_("summary", { children: "Box plots as a table" }), _(g, {
-				caption: `${M.name} by ${r.title}`,
+			N.length > 0 && _("details", { children: [_("summary", { children: "Box plots as a table" }), _(g, {
+				caption: `${j.name} by ${r.title}`,
 				names: [
 					r.title,
 					"rows",
@@ -2175,17 +2175,17 @@ function Fi({ suffix: e, columns: t, grouping: r, hidden: a, theme: o, column: s
 					"upper whisker",
 					"rows beyond"
 				],
-				rows: P.map(({ group: e, box: t }) => [
+				rows: N.map(({ group: e, box: t }) => [
 					u(e),
 					t.rows,
 					...[
 						t.whiskers[0],
 						...t.quartiles,
 						t.whiskers[1]
-					].map(I),
+					].map(F),
 					t.beyond
 				]),
-				pick: (e) => d(P[e].group, "replace")
+				pick: (e) => d(N[e].group, "replace")
 			})] })
 		]
 	});
@@ -2413,7 +2413,7 @@ function $i(e) {
 		let n = ee(e), r = E.current.get(e.pointerId);
 		if (!d.peek()) return;
 		if (!r) {
-			e.pointerType === "mouse" && t.count <= Ji && A(n);
+			e.pointerType === "mouse" && t.count <= Ji && k(n);
 			return;
 		}
 		let i = 4 * v.current;
@@ -2445,14 +2445,14 @@ function $i(e) {
 			}
 		}
 		E.current.set(e.pointerId, n);
-	}, O = (r) => {
+	}, re = (r) => {
 		if (!E.current.delete(r.pointerId)) return;
 		let i = ee(r), o = h.value;
 		if (h.value = null, !d.peek() || r.type === "pointercancel") return;
 		let s = r.altKey ? "subtract" : r.shiftKey ? "add" : "replace";
 		o && D.current.hasMoved && o.length > 2 ? e.onSelect(Vi(t, n, d.peek(), f.peek(), o), s, a) : !D.current.hasMoved && E.current.size === 0 && e.onPick(Bi(t, n, d.peek(), f.peek(), i[0], i[1], Yi * v.current));
-	}, k = i(0), A = (e) => {
-		cancelAnimationFrame(k.current), k.current = requestAnimationFrame(() => {
+	}, O = i(0), k = (e) => {
+		cancelAnimationFrame(O.current), O.current = requestAnimationFrame(() => {
 			if (!d.peek()) return;
 			let t = Bi(b.current.cloud, b.current.paint, d.peek(), f.peek(), e[0], e[1], Yi * v.current);
 			g.value = t < 0 ? null : {
@@ -2461,12 +2461,12 @@ function $i(e) {
 				y: e[1] / v.current
 			};
 		});
-	}, j = (e) => {
+	}, A = (e) => {
 		if (!d.peek()) return;
 		e.preventDefault();
 		let [t, n] = ee(e);
 		S(Wr(d.peek(), f.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
-	}, M = (r) => {
+	}, j = (r) => {
 		if (r.ctrlKey || r.metaKey || !d.peek()) return;
 		let i = 40 * v.current, a = {
 			ArrowLeft: [i, 0],
@@ -2490,7 +2490,7 @@ function $i(e) {
 		else if (r.key === "Enter") e.onPick(Bi(t, n, d.peek(), f.peek(), f.peek().width / 2, f.peek().height / 2, 1e9));
 		else return;
 		r.preventDefault();
-	}, N = g.value && !h.value ? e.hint(g.value.point) : null, P = v.current, F = d.value;
+	}, M = g.value && !h.value ? e.hint(g.value.point) : null, N = v.current, P = d.value;
 	return _("div", {
 		ref: l,
 		class: `cloud ${a}`,
@@ -2501,24 +2501,24 @@ function $i(e) {
 		"data-renderer": m.value,
 		onPointerDown: te,
 		onPointerMove: ne,
-		onPointerUp: O,
-		onPointerCancel: O,
+		onPointerUp: re,
+		onPointerCancel: re,
 		onPointerLeave: () => g.value = null,
-		onWheel: j,
-		onKeyDown: M,
+		onWheel: A,
+		onKeyDown: j,
 		children: [
-			F && f.value.width > 0 && e.shores && _(oa, {
+			P && f.value.width > 0 && e.shores && _(oa, {
 				cloud: t,
 				shores: e.shores,
-				camera: F,
+				camera: P,
 				size: f.value,
-				ratio: P
+				ratio: N
 			}),
-			F && f.value.width > 0 && _(sa, {
+			P && f.value.width > 0 && _(sa, {
 				cloud: t,
-				camera: F,
+				camera: P,
 				size: f.value,
-				ratio: P,
+				ratio: N,
 				names: c,
 				marks: e.marks,
 				picked: e.picked,
@@ -2530,13 +2530,13 @@ function $i(e) {
 				ground: e.ground,
 				towns: e.towns
 			}),
-			N && g.value && _("div", {
+			M && g.value && _("div", {
 				class: "tip",
 				style: {
-					left: `${Math.min(g.value.x + 14, f.value.width / P - 230)}px`,
-					top: `${Math.min(g.value.y + 14, f.value.height / P - 90)}px`
+					left: `${Math.min(g.value.x + 14, f.value.width / N - 230)}px`,
+					top: `${Math.min(g.value.y + 14, f.value.height / N - 90)}px`
 				},
-				children: [_("b", { children: [_("i", { style: { background: N.colour } }), N.title] }), _("span", { children: N.text })]
+				children: [_("b", { children: [_("i", { style: { background: M.colour } }), M.title] }), _("span", { children: M.text })]
 			})
 		]
 	});
@@ -2723,7 +2723,7 @@ function ua({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 	};
 }
 function da(e, t, n) {
-	let r = O(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
+	let r = re(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
 	return i > 10 ? [
 		15,
 		30,
@@ -2765,7 +2765,7 @@ function ga({ fromX: e }, t) {
 	});
 }
 function _a({ plane: e, size: n, ratio: r, names: i, logs: a = [], degrees: o }) {
-	let { toX: s, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = o ? pa(s(0), s(f), m[0], o.breaks) : a[0] ? ha(s(0), s(f), m[0]) : O(s(0), s(f), m[0]).map((e) => [e, c(e, 6)]), g = o ? fa(l(p), l(0), m[1]) : a[1] ? ha(l(p), l(0), m[1]) : O(l(p), l(0), m[1]).map((e) => [e, c(e, 6)]), v = ga(e, o);
+	let { toX: s, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = o ? pa(s(0), s(f), m[0], o.breaks) : a[0] ? ha(s(0), s(f), m[0]) : re(s(0), s(f), m[0]).map((e) => [e, c(e, 6)]), g = o ? fa(l(p), l(0), m[1]) : a[1] ? ha(l(p), l(0), m[1]) : re(l(p), l(0), m[1]).map((e) => [e, c(e, 6)]), v = ga(e, o);
 	return _(t, { children: [v.map(({ left: e, right: t, text: n }) => _("g", {
 		class: "gutter",
 		children: [_("rect", {
@@ -2929,7 +2929,7 @@ function Sa(e, t, n, r, i) {
 }
 var Ca = 2e4;
 function wa(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
-	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = k(d, l, u + 30, er[i]), p = D("g", {});
+	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = O(d, l, u + 30, er[i]), p = D("g", {});
 	if (n.count <= Ca) {
 		let e = ea(a * c) / c / 2, t = new Map();
 		for (let e = 0; e < n.count; e++) {
@@ -2964,7 +2964,7 @@ function wa(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 			width: String(l),
 			height: String(u)
 		});
-		e.append(k(h, l, u, er[i]).querySelector(".shores")), p.before(e);
+		e.append(O(h, l, u, er[i]).querySelector(".shores")), p.before(e);
 	}
 	let g = D("text", {
 		x: "10",
@@ -3096,8 +3096,420 @@ function Aa({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a,
 		]
 	});
 }
+// src/molecule/rings.ts
+function ja({ atoms: e, bonds: t }) {
+	let n = new Map();
+	return t.forEach(({ a: r, b: i }, a) => {
+		let o = new Int32Array(e.length).fill(-1);
+		o[r] = r;
+		let s = [r];
+		for (let n of s) {
+			if (n === i) break;
+			for (let r of e[n].bonds) {
+				let e = t[r].a === n ? t[r].b : t[r].a;
+				r === a || o[e] >= 0 || (o[e] = n, s.push(e));
+			}
+		}
+		if (o[i] < 0) return;
+		let c = [i];
+		for (; c[c.length - 1] !== r;) c.push(o[c[c.length - 1]]);
+		n.set([...c].sort((e, t) => e - t).join(), c);
+	}), [...n.values()].sort((e, t) => e.length - t.length);
+}
+function Ma({ atoms: e, bonds: t }, n) {
+	let r = t.map(() => !1);
+	for (let i of n) i.forEach((n, a) => {
+		let o = i[(a + 1) % i.length];
+		for (let i of e[n].bonds) (t[i].a === o || t[i].b === o) && (r[i] = !0);
+	});
+	return r;
+}
+// src/molecule/layout.ts
+var Na = 1.5, Pa = .75, Fa = 3, Ia = 60, La = ([e, t], [n, r]) => [e + n, t + r], Ra = ([e, t], [n, r]) => [e - n, t - r], za = (e, t = 1) => [t * Math.cos(e), t * Math.sin(e)], Ba = ([e, t]) => Math.atan2(t, e), Va = (e, t) => Math.hypot(e[0] - t[0], e[1] - t[1]);
+function Ha(e) {
+	let { atoms: t, bonds: n } = e, r = ja(e), i = t.map(() => void 0), a = t.map(({ bonds: e }, t) => e.map((e) => n[e].a === t ? n[e].b : n[e].a)), o = Ga(r).map((e) => Ka(e)), s = new Map(o.flatMap((e) => [...e.keys()].map((t) => [t, e]))), c = 0;
+	return t.forEach((t, n) => {
+		if (i[n]) return;
+		let o = Ua(n, a);
+		Ya(o.find((e) => s.has(e)) ?? o.reduce((e, t) => a[t].length === 1 && a[e].length !== 1 ? t : e, o[0]), a, s, i, (t) => Wa(e, t)), Qa(e, r, o, a, i), Za(o, a, i) > 0 && $a(o, a, i), to(o, i);
+		let l = Math.min(...o.map((e) => i[e][0])), u = o.reduce((e, t) => e + i[t][1], 0) / o.length;
+		o.forEach((e) => i[e] = La(i[e], [c - l, -u])), c = Math.max(...o.map((e) => i[e][0])) + Na;
+	}), {
+		places: i,
+		rings: r
+	};
+}
+function Ua(e, t, n = -1) {
+	let r = [e], i = new Set([e, n]);
+	for (let e of r) for (let n of t[e]) i.has(n) || (i.add(n), r.push(n));
+	return r;
+}
+function Wa({ atoms: e, bonds: t }, n) {
+	let r = e[n].bonds.map((e) => t[e].order);
+	return r.length === 2 && (r.includes(3) || r[0] === 2 && r[1] === 2);
+}
+function Ga(e) {
+	let t = [];
+	for (let n of e) {
+		let e = t.filter((e) => e.some((e) => e.some((e) => n.includes(e)))), r = [n, ...e.flat()];
+		e.forEach((e) => t.splice(t.indexOf(e), 1)), t.push(r);
+	}
+	return t;
+}
+function Ka(e) {
+	let t = new Map(), n = new Set(e), r = (t) => e.filter((e) => e !== t && e.some((e) => t.includes(e))).length, i = [...e].sort((e, t) => r(t) - r(e) || t.length - e.length)[0];
+	for (; i;) {
+		qa(i, t), n.delete(i);
+		let e = (e) => e.filter((e) => t.has(e)).length, r = (t) => e(t) === 0 ? Infinity : e(t) === 2 ? 0 : e(t);
+		i = [...n].sort((e, t) => r(e) - r(t))[0];
+	}
+	return t;
+}
+function qa(e, t) {
+	let n = e.length, r = e.map((e) => t.has(e)), i = r.filter(Boolean).length;
+	if (i === n) return;
+	let a = .5 / Math.sin(Math.PI / n);
+	if (i < 2) {
+		let i = r.indexOf(!0), o = i < 0 ? void 0 : t.get(e[i]), s = [...t.values()].filter((e) => e !== o && o && Va(e, o) < 1.2), c = o ? Xa(s.map((e) => Ba(Ra(e, o))), 1)[0] : 0, l = o ? La(o, za(c, a)) : [0, 0], u = o ? c + Math.PI : Math.PI / 2;
+		e.forEach((e, r) => {
+			t.has(e) || t.set(e, La(l, za(u + 2 * Math.PI * (r - Math.max(0, i)) / n, a)));
+		});
+		return;
+	}
+	let o = [...t.values()];
+	e.forEach((i, a) => {
+		if (!r[a] || r[(a + 1) % n]) return;
+		let s = [], c = a + 1;
+		for (; !r[c % n]; c++) s.push(e[c % n]);
+		let [l, u] = [t.get(i), t.get(e[c % n])], d = [1, -1].map((e) => Ja(l, u, s.length, e)), f = (e) => e.reduce((e, t) => e + o.reduce((e, n) => e + 1 / (.01 + Va(t, n) ** 2), 0), 0), p = f(d[0]) <= f(d[1]) ? d[0] : d[1];
+		s.forEach((e, n) => t.set(e, p[n]));
+	});
+}
+function Ja(e, t, n, r) {
+	let i = Va(e, t), a = n + 1, [o, s] = [1e-6, 2 * Math.PI / a - 1e-6];
+	for (let e = 0; e < 50; e++) {
+		let e = (o + s) / 2;
+		Math.sin(a * e / 2) / Math.sin(e / 2) > i ? o = e : s = e;
+	}
+	let c = o, l = Ba(Ra(t, e)) + r * c * (a - 1) / 2, u = e;
+	return Array.from({ length: n }, () => (u = La(u, za(l)), l -= r * c, u));
+}
+function Ya(e, t, n, r, i) {
+	let a = [], o = new Map(), s = (e, i, o) => {
+		let s = n.get(e);
+		if (!s) {
+			r[e] = i, a.push(e);
+			return;
+		}
+		let c = s.get(e), l = Xa(t[e].filter((e) => s.has(e)).map((e) => Ba(Ra(s.get(e), c))), 1)[0], u = o === null ? 0 : o - l;
+		for (let [e, t] of s) {
+			let [n, o] = Ra(t, c);
+			r[e] = La(i, [n * Math.cos(u) - o * Math.sin(u), n * Math.sin(u) + o * Math.cos(u)]), a.push(e);
+		}
+	};
+	s(e, [0, 0], null);
+	for (let e of a) {
+		let n = r[e], a = t[e].filter((e) => !r[e]);
+		if (!a.length) continue;
+		let c = new Map(a.map((n) => [n, Ua(n, t, e).length]));
+		a.sort((e, t) => c.get(t) - c.get(e));
+		let l = t[e].filter((e) => r[e]).map((e) => Ba(Ra(r[e], n))), u;
+		u = l.length === 0 ? a.length === 1 ? [-Math.PI / 6] : a.map((e, t) => -Math.PI / 6 + 2 * Math.PI * t / a.length) : l.length === 1 && a.length === 1 ? i(e) ? [l[0] + Math.PI] : [l[0] + 2 * Math.PI / 3, l[0] - 2 * Math.PI / 3] : Xa(l, a.length);
+		let d = o.get(e), f = (e) => {
+			let t = La(n, za(e)), i = d === void 0 ? void 0 : r[d];
+			return (i ? 4 / (.1 + Va(t, i) ** 2) : 0) + r.reduce((e, n) => e + (n ? 1 / (.1 + Va(t, n) ** 2) : 0), 0);
+		};
+		for (let i of a) {
+			let a = u.reduce((e, t) => f(t) < f(e) - 1e-9 ? t : e);
+			u.splice(u.indexOf(a), 1);
+			let c = t[e].find((e) => r[e] && e !== i);
+			c !== void 0 && o.set(i, c), s(i, La(n, za(a)), a + Math.PI);
+		}
+	}
+}
+function Xa(e, t) {
+	let n = [...e].sort((e, t) => e - t), [r, i] = [0, 0];
+	return n.forEach((e, t) => {
+		let a = (t + 1 < n.length ? n[t + 1] : n[0] + 2 * Math.PI) - e;
+		a > i + 1e-9 && ([r, i] = [e, a]);
+	}), Array.from({ length: t }, (e, n) => r + i * (n + 1) / (t + 1));
+}
+function Za(e, t, n) {
+	let r = 0;
+	return e.forEach((i, a) => {
+		for (let o = a + 1; o < e.length; o++) {
+			let a = e[o], s = Va(n[i], n[a]);
+			s < Pa && !t[i].includes(a) && (r += Pa - s);
+		}
+	}), r;
+}
+function Qa(e, t, n, r, i) {
+	let a = Ma(e, t), o = e.bonds.filter(({ a: e, b: t }, i) => !a[i] && n.includes(e) && r[e].length > 1 && r[t].length > 1), s = Za(n, r, i);
+	for (let e = 0; e < Fa && s > 0; e++) for (let { a: e, b: t } of o) {
+		if (s === 0) break;
+		let a = [Ua(t, r, e), Ua(e, r, t)], o = a[0].length <= a[1].length ? a[0] : a[1], c = o.map((e) => i[e]), [l, u] = [i[e], Ba(Ra(i[t], i[e]))];
+		o.forEach((e) => {
+			let [t, n] = Ra(i[e], l);
+			i[e] = La(l, za(2 * u - Ba([t, n]), Math.hypot(t, n)));
+		});
+		let d = Za(n, r, i);
+		d < s - 1e-9 ? s = d : o.forEach((e, t) => i[e] = c[t]);
+	}
+}
+function $a(e, t, n) {
+	let r = e.length, i = e.map((n) => {
+		let r = new Map([[n, 0]]);
+		for (let [e, n] of r) for (let i of t[e]) r.has(i) || r.set(i, n + 1);
+		return e.map((e) => eo(r.get(e)));
+	}), a = i.map((e) => e.reduce((e, t) => e + (t ? 1 / t ** 2 : 0), 0));
+	for (let t = 0; t < Ia; t++) for (let t = 0; t < r; t++) {
+		let [o, s] = [0, 0], c = n[e[t]];
+		for (let a = 0; a < r; a++) {
+			if (a === t) continue;
+			let r = n[e[a]], l = i[t][a], u = Va(c, r) || .001, d = 1 / l ** 2;
+			o += d * (r[0] + (c[0] - r[0]) * l / u), s += d * (r[1] + (c[1] - r[1]) * l / u);
+		}
+		n[e[t]] = [o / a[t], s / a[t]];
+	}
+}
+function eo(e) {
+	return e < 2 ? e : .87 * e;
+}
+function to(e, t) {
+	let n = Array.from({ length: 6 }, (n, r) => {
+		let i = r * Math.PI / 6, a = e.map((e) => t[e][0] * Math.sin(i) + t[e][1] * Math.cos(i));
+		return Math.max(...a) - Math.min(...a);
+	}), r = n.indexOf(Math.min(...n)) * Math.PI / 6;
+	e.forEach((e) => {
+		let [n, i] = t[e];
+		t[e] = [n * Math.cos(r) - i * Math.sin(r), n * Math.sin(r) + i * Math.cos(r)];
+	});
+}
+var no = {
+	B: [3],
+	C: [4],
+	N: [3, 5],
+	O: [2],
+	P: [3, 5],
+	S: [
+		2,
+		4,
+		6
+	],
+	F: [1],
+	Cl: [1],
+	Br: [1],
+	I: [1]
+}, ro = {
+	"-": 1,
+	"/": 1,
+	"\\": 1,
+	"=": 2,
+	"#": 3,
+	$: 4
+}, io = /^(?:Cl|Br|[BCNOPSFI]|[bcnops]|\*)/, ao = /^\[(\d*)(\*|[A-Z][a-z]?|[bcnops]|se|as)(@{0,2}(?:TH|AL|SP|TB|OH)?\d*)?(?:H(\d*))?(\++\d*|-+\d*)?(?::\d+)?\]/;
+function oo(e) {
+	let t = [], n = [], r = [], i = new Map(), a = new Set(), [o, s, c] = [
+		-1,
+		"",
+		e.trim()
+	], l = (e, r, i) => {
+		if (e === r || t[e].bonds.some((e) => n[e].a === r || n[e].b === r)) return !1;
+		let a = i === ":" || i === "" && t[e].isAromatic && t[r].isAromatic;
+		return [e, r].forEach((e) => t[e].bonds.push(n.length)), n.push({
+			a: e,
+			b: r,
+			order: ro[i] ?? 1,
+			isAromatic: a
+		}), !0;
+	}, u = (e, n) => {
+		let r = e !== "*" && e === e.toLowerCase();
+		t.push({
+			symbol: e[0].toUpperCase() + e.slice(1),
+			isAromatic: r,
+			charge: 0,
+			hydrogens: 0,
+			isotope: 0,
+			bonds: [],
+			...n
+		});
+		let i = o < 0 || l(o, t.length - 1, s);
+		return [o, s] = [t.length - 1, ""], i && t.length <= 200;
+	};
+	for (; c;) {
+		let e;
+		if (e = c.match(io)) {
+			if (a.add(t.length), !u(e[0], {})) return null;
+		} else if (e = c.match(ao)) {
+			let [, t, n, , r, i = ""] = e, a = i[0] === "-" ? -1 : 1, o = Number(i.replace(/^[+-]+/, "")) || i.replace(/\d/g, "").length;
+			if (!u(n, {
+				isotope: Number(t),
+				hydrogens: r === void 0 ? 0 : Number(r || 1),
+				charge: a * o
+			})) return null;
+		} else if ((e = c.match(/^%\d\d|^\d/)) && o >= 0) {
+			let t = i.get(e[0]);
+			if (t) {
+				if (i.delete(e[0]), !l(t.atom, o, t.order || s)) return null;
+			} else i.set(e[0], {
+				atom: o,
+				order: s
+			});
+			s = "";
+		} else if ((e = c.match(/^[-=#$:/\\]/)) && o >= 0) s = e[0];
+		else if (c[0] === "(" && o >= 0) r.push(o);
+		else if (c[0] === ")" && r.length) o = r.pop();
+		else if (c[0] === ".") [o, s] = [-1, ""];
+		else return null;
+		c = c.slice(e?.[0].length ?? 1);
+	}
+	if (!t.length || i.size || r.length || s) return null;
+	let d = {
+		atoms: t,
+		bonds: n
+	};
+	so(d, a);
+	let f = Ma(d, ja(d));
+	return n.forEach((e, t) => e.isAromatic &&= f[t]), lo(d), d;
+}
+function so({ atoms: e, bonds: t }, n) {
+	for (let r of n) {
+		let n = e[r], i = n.bonds.reduce((e, n) => e + t[n].order, 0) + +!!n.isAromatic, a = no[n.symbol] ?? [], o = n.isAromatic ? a[0] : a.find((e) => e >= i);
+		n.hydrogens = o === void 0 ? 0 : Math.max(0, o - i);
+	}
+}
+var co = 2e4;
+function lo({ atoms: e, bonds: t }) {
+	let n = new Set();
+	e.forEach((e, r) => {
+		if (!e.isAromatic) return;
+		let i = e.bonds.reduce((e, n) => e + t[n].order, 0) + e.hydrogens, a = {
+			C: 4,
+			N: e.charge > 0 ? 4 : 3,
+			P: 3,
+			As: 3,
+			B: 3,
+			O: e.charge > 0 ? 3 : 2,
+			S: e.charge > 0 ? 3 : 2,
+			Se: 2
+		}[e.symbol] ?? 4;
+		i - (e.charge < 0 ? e.charge : 0) < a && n.add(r);
+	});
+	let r = 0, i = (r) => e[r].bonds.filter((e) => t[e].isAromatic && n.has(t[e].a) && n.has(t[e].b)), a = () => {
+		let e = null;
+		for (let t of n) {
+			let n = i(t);
+			if ((!e || n.length < e.length) && (e = n), e.length < 2) break;
+		}
+		if (!e) return !0;
+		for (let i of e) {
+			if (++r > co) return !1;
+			let { a: e, b: o } = t[i];
+			if (n.delete(e), n.delete(o), t[i].order = 2, a()) return !0;
+			t[i].order = 1, n.add(e), n.add(o);
+		}
+		return !1;
+	};
+	a();
+}
+// src/views/molecule.tsx
+var uo = 26, fo = {
+	width: 260,
+	height: 180,
+	side: 30,
+	edge: 16
+}, po = .18, mo = .3, ho = (e) => /(^|_|\b)smiles(_|\b|$)/i.test(e);
+function go({ smiles: e, width: t = fo.width, height: r = fo.height }) {
+	let i = n(() => {
+		let n = oo(e);
+		return n && _o(n, t, r);
+	}, [
+		e,
+		t,
+		r
+	]);
+	return i ? _("svg", {
+		class: "structure",
+		viewBox: `0 0 ${i.width} ${i.height}`,
+		width: i.width,
+		height: i.height,
+		role: "img",
+		"aria-label": `Structure of ${e}`,
+		children: [_("path", {
+			d: i.lines,
+			style: { strokeWidth: Math.max(.8, i.bond / 17) }
+		}), i.letters]
+	}) : null;
+}
+function _o(e, t, n) {
+	let { atoms: r, bonds: i } = e, { places: a, rings: o } = Ha(e), s = (e) => {
+		let t = a.map((t) => t[e]);
+		return [Math.min(...t), Math.max(...t)];
+	}, [[c, l], [u, d]] = [s(0), s(1)], f = Math.min(uo, (t - 2 * fo.side) / Math.max(l - c, 1e-9), (n - 2 * fo.edge) / Math.max(d - u, 1e-9)), [p, m] = [Math.ceil((l - c) * f + 2 * fo.side), Math.ceil((d - u) * f + 2 * fo.edge)], h = ([e, t]) => [(e - c) * f + fo.side, (d - t) * f + fo.edge], g = r.map((e) => e.symbol !== "C" || e.charge !== 0 || e.isotope > 0 || e.bonds.length === 0), _ = [], v = (e, t) => {
+		let [[n, r], [i, a]] = [h(e), h(t)];
+		_.push(`M${n.toFixed(1)} ${r.toFixed(1)}L${i.toFixed(1)} ${a.toFixed(1)}`);
+	}, y = new Map();
+	for (let e of o) e.forEach((t, n) => {
+		let r = [t, e[(n + 1) % e.length]].sort((e, t) => e - t).join();
+		y.has(r) || y.set(r, e);
+	});
+	for (let { a: e, b: t, order: n } of i) {
+		let [o, s] = [a[e], a[t]], c = Math.hypot(s[0] - o[0], s[1] - o[1]) || 1, [l, u] = [(s[0] - o[0]) / c, (s[1] - o[1]) / c], d = (n, r = 0) => {
+			let [i, a] = [Math.max(r, g[e] ? mo : 0), Math.max(r, g[t] ? mo : 0)];
+			i + a >= c || v([o[0] + l * i - u * n, o[1] + u * i + l * n], [s[0] - l * a - u * n, s[1] - u * a + l * n]);
+		}, f = y.get([e, t].sort((e, t) => e - t).join()), p = r[e].bonds.length === 1 || r[t].bonds.length === 1;
+		if (n === 1) d(0);
+		else if (n > 2) for (let e of [
+			-.18,
+			0,
+			po
+		]) d(e);
+		else if (p && !f) for (let e of [-.18 / 2, po / 2]) d(e);
+		else {
+			let n = (f ?? [e, t].flatMap((e) => r[e].bonds.map((t) => i[t].a === e ? i[t].b : i[t].a))).reduce((e, t) => e + Math.sign(Math.round(100 * ((a[t][1] - o[1]) * l - (a[t][0] - o[0]) * u))), 0);
+			d(0), d(n < 0 ? -.18 : po, .14);
+		}
+	}
+	let b = r.flatMap((t, n) => g[n] ? [yo(t, n, h(a[n]), f, vo(e, a, n))] : []);
+	return {
+		width: p,
+		height: m,
+		bond: f,
+		lines: _.join(""),
+		letters: b
+	};
+}
+function vo({ atoms: e, bonds: t }, n, r) {
+	return e[r].bonds.reduce((e, i) => e + n[t[i].a === r ? t[i].b : t[i].a][0] - n[r][0], 0) > .1;
+}
+function yo({ symbol: e, hydrogens: t, charge: n, isotope: r }, i, [a, o], s, c) {
+	let l = Math.max(5, .5 * s), u = n === 0 ? "" : `${Math.abs(n) > 1 ? Math.abs(n) : ""}${n > 0 ? "+" : "−"}`, d = [[r ? String(r) : "", 1], [e, 0]], f = [[t ? "H" : "", 0], [t > 1 ? String(t) : "", -1]], p = c ? [
+		[u, 1],
+		...f,
+		...d
+	] : [
+		...d,
+		...f,
+		[u, 1]
+	], m = 0, h = (e.length * .36 + (r ? .2 : 0)) * l;
+	return _("text", {
+		class: `atom-${e}`,
+		x: c ? a + h : a - h,
+		y: o + .36 * l,
+		"text-anchor": c ? "end" : "start",
+		style: { fontSize: `${l}px` },
+		children: p.filter(([e]) => e).map(([e, t], n) => {
+			let r = .28 * l * (m - t);
+			return m = t, _("tspan", {
+				dy: r,
+				style: t ? { fontSize: `${.7 * l}px` } : void 0,
+				children: e
+			}, n);
+		})
+	}, i);
+}
 // src/views/icon.tsx
-var ja = {
+var bo = {
 	shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 	hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 	only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -3111,172 +3523,172 @@ var ja = {
 	close: "M6 6l12 12M18 6 6 18",
 	up: "M12 19V5m-6 6 6-6 6 6"
 };
-function Ma({ name: e }) {
+function xo({ name: e }) {
 	return _("svg", {
 		class: "icon",
 		viewBox: "0 0 24 24",
 		width: "18",
 		height: "18",
 		"aria-hidden": "true",
-		children: _("path", { d: ja[e] })
+		children: _("path", { d: bo[e] })
 	});
 }
 // src/views/scene.tsx
-var Na = 40, Pa = 16, Fa = 6, Ia = 200, La = "sure:";
-function Ra(e, t = e[0]?.key) {
-	return e.find((e) => e.key === (t?.startsWith(La) ? t.slice(5) : t));
+var So = 40, Co = 16, wo = 6, To = 24, Eo = 200, Do = "sure:";
+function Oo(e, t = e[0]?.key) {
+	return e.find((e) => e.key === (t?.startsWith(Do) ? t.slice(5) : t));
 }
-function za(e, t) {
+function ko(e, t) {
 	return e.find((e) => e.kind !== "text" && t.test(e.name));
 }
-function Ba({ source: e, settings: a, settle: s, choice: l, asked: u }) {
-	let d = bi.value, { name: p, columns: h, sources: g, layouts: v, suffix: y = "" } = e, x = h.columns.filter((e) => e.kind !== "text"), S = za(x, /^(lon|lng|long|longitude)$/i), C = za(x, /^(lat|latitude)$/i), E = x.filter((t) => t.name !== e.id && t.name !== e.weights), D = E.length >= 2 ? E : x, te = (e, t) => x.find((t) => t.name === e) ?? t, ne = v.map((e) => [e.key, e.title]);
+function Ao({ source: e, settings: a, settle: s, choice: l, asked: u }) {
+	let d = bi.value, { name: p, columns: h, sources: g, layouts: v, suffix: y = "" } = e, x = h.columns.filter((e) => e.kind !== "text"), S = ko(x, /^(lon|lng|long|longitude)$/i), C = ko(x, /^(lat|latitude)$/i), E = x.filter((t) => t.name !== e.id && t.name !== e.weights), D = E.length >= 2 ? E : x, te = (e, t) => x.find((t) => t.name === e) ?? t, ne = v.map((e) => [e.key, e.title]);
 	S && C && ne.push(["sphere", "sphere"]), D.length >= 2 && ne.push(["flat", "columns"]);
-	let O = ne.find(([e]) => e === a.view)?.[0] ?? ne[0]?.[0] ?? "flat", k = v.find((e) => e.key === O), A = O === "sphere", j = k?.x ?? te(a.x, S ?? D[0]), M = k?.y ?? te(a.y, C ?? D[1] ?? D[0]), N = k ? k.z : a.z ? x.find((e) => e.name === a.z) : void 0, P = a.colour ?? g[0]?.key ?? e.colour ?? "", F = k ? k.isEqual : j === S && M === C || e.isEqual, I = a.edge !== "no" && !k?.degrees, L = [
-		j,
-		M,
-		...N ? [N] : []
-	], re = n(() => L.map((e) => !k && !A && !F && Ar(e.values)), [
-		j,
-		M,
-		N,
+	let re = ne.find(([e]) => e === a.view)?.[0] ?? ne[0]?.[0] ?? "flat", O = v.find((e) => e.key === re), k = re === "sphere", A = O?.x ?? te(a.x, S ?? D[0]), j = O?.y ?? te(a.y, C ?? D[1] ?? D[0]), M = O ? O.z : a.z ? x.find((e) => e.name === a.z) : void 0, N = a.colour ?? g[0]?.key ?? e.colour ?? "", P = O ? O.isEqual : A === S && j === C || e.isEqual, F = a.edge !== "no" && !O?.degrees, I = [
 		A,
-		F
-	]), R = a.log === "no" ? L.map(() => !1) : re, ie = a.log !== "no" && re.includes(!0), z = n(() => A ? Ir(S.values, C.values) : Nr(L.map((e, t) => R[t] ? Mr(e) : e), {
-		isEqual: F,
-		stretch: k?.stretch,
-		isEdged: I
+		j,
+		...M ? [M] : []
+	], ie = n(() => I.map((e) => !O && !k && !P && Ar(e.values)), [
+		A,
+		j,
+		M,
+		k,
+		P
+	]), L = a.log === "no" ? I.map(() => !1) : ie, ae = a.log !== "no" && ie.includes(!0), R = n(() => k ? Ir(S.values, C.values) : Nr(I.map((e, t) => L[t] ? Mr(e) : e), {
+		isEqual: P,
+		stretch: O?.stretch,
+		isEdged: F
 	}), [
+		k,
 		A,
 		j,
 		M,
-		N,
+		P,
 		F,
-		I,
-		ie
-	]), ae = k ? k.degrees : !A && j === S && M === C && !N ? { breaks: [] } : void 0, oe = A || ae !== void 0;
+		ae
+	]), oe = O ? O.degrees : !k && A === S && j === C && !M ? { breaks: [] } : void 0, se = k || oe !== void 0;
 	w(() => {
-		oe && e.coast && vi(e.coast);
-	}, [oe]);
-	let B = n(() => {
-		if (!oe || !gi.value) return null;
-		if (A) return {
+		se && e.coast && vi(e.coast);
+	}, [se]);
+	let z = n(() => {
+		if (!se || !gi.value) return null;
+		if (k) return {
 			shores: Zr(gi.value),
 			towns: $r(gi.value)
 		};
-		let [e, t] = [j, M].map((e) => wr(e.values)), n = ae.breaks;
+		let [e, t] = [A, j].map((e) => wr(e.values)), n = oe.breaks;
 		if (!e || !t) return null;
 		let r = n.reduce((e, [t, n, r]) => e + n - t - r, e[1]);
 		if (!Jr([e[0], r], t)) return null;
 		let i = e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180;
 		return {
-			shores: ti(gi.value, z, i, n),
-			towns: ei(gi.value, z, i, n)
+			shores: ti(gi.value, R, i, n),
+			towns: ei(gi.value, R, i, n)
 		};
 	}, [
 		gi.value,
-		z,
-		oe
-	]), V = T(null), se = T(null), H = P.startsWith(La), U = Ra(g, P);
+		R,
+		se
+	]), B = T(null), ce = T(null), V = N.startsWith(Do), H = Oo(g, N);
 	w(() => {
 		let e = new AbortController();
-		return se.value = null, (async () => {
+		return ce.value = null, (async () => {
 			try {
-				if (U) {
-					let t = U.ready ?? await U.load(e.signal);
-					e.signal.aborted || (V.value = t);
+				if (H) {
+					let t = H.ready ?? await H.load(e.signal);
+					e.signal.aborted || (B.value = t);
 				} else {
-					let e = P.startsWith("column:") ? h.columns.find((e) => e.name === P.slice(7)) : void 0;
-					V.value = e ? vr(e) : null;
+					let e = N.startsWith("column:") ? h.columns.find((e) => e.name === N.slice(7)) : void 0;
+					B.value = e ? vr(e) : null;
 				}
 			} catch (t) {
-				e.signal.aborted || ([se.value, V.value] = [t, null]);
+				e.signal.aborted || ([ce.value, B.value] = [t, null]);
 			}
 		})(), () => e.abort();
-	}, [U?.key ?? P, U?.version]);
-	let W = T(null), G = T([]), K = T(new Set()), q = T(-1), ce = T("move"), le = T(0), ue = i(null), de = T(new Map()), J = T(null), Y = U?.ready ?? (V.value?.groupOf.length === h.rows ? V.value : null), fe = Y?.groups.some(({ joins: e }) => e) ? Y.groups.filter(({ number: e }) => e >= 0).length : 0, pe = Number(a.merged) >= 1 && Number(a.merged) < fe ? Number(a.merged) : 0, X = n(() => {
-		let e = Y && pe ? mr(Y, pe) : Y && H ? gr(Y) : Y;
-		return e && de.value.size ? {
+	}, [H?.key ?? N, H?.version]);
+	let U = T(null), W = T([]), G = T(new Set()), K = T(-1), le = T("move"), ue = T(0), de = i(null), fe = T(new Map()), q = T(null), J = H?.ready ?? (B.value?.groupOf.length === h.rows ? B.value : null), pe = J?.groups.some(({ joins: e }) => e) ? J.groups.filter(({ number: e }) => e >= 0).length : 0, me = Number(a.merged) >= 1 && Number(a.merged) < pe ? Number(a.merged) : 0, Y = n(() => {
+		let e = J && me ? mr(J, me) : J && V ? gr(J) : J;
+		return e && fe.value.size ? {
 			...e,
-			groups: e.groups.map((e) => de.value.has(e.number) ? {
+			groups: e.groups.map((e) => fe.value.has(e.number) ? {
 				...e,
-				name: de.value.get(e.number),
+				name: fe.value.get(e.number),
 				isMerged: !1
 			} : e)
 		} : e;
 	}, [
-		Y,
-		H,
-		pe,
-		de.value
+		J,
+		V,
+		me,
+		fe.value
 	]);
 	w(() => {
-		K.value = new Set(), de.value = new Map();
-	}, [Y?.title, pe]);
-	let me = (e) => X !== null && K.value.size > 0 && K.value.has(X.groupOf[e]), he = n(() => Ua(z, h.rows, X, W.value, K.value, d), [
-		z,
-		X,
-		W.value,
-		K.value,
+		G.value = new Set(), fe.value = new Map();
+	}, [J?.title, me]);
+	let he = (e) => Y !== null && G.value.size > 0 && G.value.has(Y.groupOf[e]), ge = n(() => No(R, h.rows, Y, U.value, G.value, d), [
+		R,
+		Y,
+		U.value,
+		G.value,
 		d
-	]), ge = n(() => W.value ? W.value.reduce((e, t) => e + t, 0) : 0, [W.value]), _e = n(() => Wa(z, X, K.value, d), [
-		z,
-		X,
-		K.value,
+	]), _e = n(() => U.value ? U.value.reduce((e, t) => e + t, 0) : 0, [U.value]), ve = n(() => Po(R, Y, G.value, d), [
+		R,
+		Y,
+		G.value,
 		d
-	]), ve = n(() => q.value < 0 ? -1 : z.rowOf.indexOf(q.value), [z, q.value]), ye = (e, t, n) => {
-		let i = t === "replace" || !W.value ? new Uint8Array(h.rows) : W.value.slice();
+	]), ye = n(() => K.value < 0 ? -1 : R.rowOf.indexOf(K.value), [R, K.value]), be = (e, t, n) => {
+		let i = t === "replace" || !U.value ? new Uint8Array(h.rows) : U.value.slice();
 		for (let n of e) i[n] = t === "subtract" ? 0 : 1;
 		let a = i.includes(1);
 		r(() => {
-			W.value = a ? i : null;
+			U.value = a ? i : null;
 			let e = {
 				replace: "",
 				add: "and ",
 				subtract: "without "
 			}[t];
-			G.value = a ? t === "replace" ? [n] : [...G.value, `${e}${n}`] : [];
+			W.value = a ? t === "replace" ? [n] : [...W.value, `${e}${n}`] : [];
 		}), f(a ? `${b(i.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
-	}, be = () => r(() => [W.value, G.value, q.value] = [
+	}, xe = () => r(() => [U.value, W.value, K.value] = [
 		null,
 		[],
 		-1
-	]), xe = () => {
-		if (!W.value) return;
-		let e = W.value.map((e, t) => e || me(t) ? 0 : 1);
-		W.value = e.includes(1) ? e : null, G.value = [...G.value, "inverted"];
-	}, Se = function* (e) {
-		for (let t = 0; t < h.rows; t++) X.groupOf[t] === e && (yield t);
-	}, Ce = (e, t) => ye(Se(e), t, `${U ? "cluster " : `${X.title} `}${X.groups[e].name}`), we = (e, t) => ye(_r(X, e), t, `probability below ${e}`), Te = () => {
-		if (!W.value || !X) return;
-		let e = new Set(K.value);
-		W.value.forEach((t, n) => t && e.add(X.groupOf[n])), e.size < X.groups.length && (K.value = e);
-	}, Ee = (e) => {
+	]), Se = () => {
+		if (!U.value) return;
+		let e = U.value.map((e, t) => e || he(t) ? 0 : 1);
+		U.value = e.includes(1) ? e : null, W.value = [...W.value, "inverted"];
+	}, Ce = function* (e) {
+		for (let t = 0; t < h.rows; t++) Y.groupOf[t] === e && (yield t);
+	}, we = (e, t) => be(Ce(e), t, `${H ? "cluster " : `${Y.title} `}${Y.groups[e].name}`), Te = (e, t) => be(_r(Y, e), t, `probability below ${e}`), Ee = () => {
+		if (!U.value || !Y) return;
+		let e = new Set(G.value);
+		U.value.forEach((t, n) => t && e.add(Y.groupOf[n])), e.size < Y.groups.length && (G.value = e);
+	}, De = (e) => {
 		if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
 		let t = {
-			l: () => ce.value = "lasso",
-			b: () => ce.value = "box",
-			m: () => ce.value = "move",
-			i: xe,
-			h: Te,
-			Escape: be,
-			f: () => ue.current?.fit()
+			l: () => le.value = "lasso",
+			b: () => le.value = "box",
+			m: () => le.value = "move",
+			i: Se,
+			h: Ee,
+			Escape: xe,
+			f: () => de.current?.fit()
 		}[e.key];
 		t && (e.preventDefault(), t());
-	}, De = u?.value;
+	}, Oe = u?.value;
 	w(() => {
-		if (!De || !X) return;
-		let e = X.groups.findIndex((e) => e.number === De.group);
-		e >= 0 && ye(Se(e), "replace", `cluster ${X.groups[e].name}`);
-	}, [De]);
-	let Oe = n(() => D, [h]), ke = !e.sampled && X !== null && X.groups.length > 0 && Oe.length > 0, Ae = le.value || (h.rows > 3e5 ? 1 : h.rows > 3e4 ? 2 : h.rows > 3e3 ? 4 : h.rows > 500 ? 7 : 9), je = (t) => h.columns.filter((t) => t.name !== e.id).slice(0, 6).map((e) => `${e.name} ${e.kind === "text" ? e.values[t] : c(e.values[t], 6)}`).join(" · "), Me = h.columns.find((t) => t.name === e.id), Ne = (t) => e.titleOf ? e.titleOf(t) : Me ? String(Me.kind === "text" ? Me.values[t] : c(Me.values[t], 12)) : `row ${b(t + 1)}`, Pe = (e) => {
-		let t = X?.groups[X.groupOf[e]];
+		if (!Oe || !Y) return;
+		let e = Y.groups.findIndex((e) => e.number === Oe.group);
+		e >= 0 && be(Ce(e), "replace", `cluster ${Y.groups[e].name}`);
+	}, [Oe]);
+	let ke = n(() => D, [h]), Ae = !e.sampled && Y !== null && Y.groups.length > 0 && ke.length > 0, je = ue.value || (h.rows > 3e5 ? 1 : h.rows > 3e4 ? 2 : h.rows > 3e3 ? 4 : h.rows > 500 ? 7 : 9), Me = (t) => h.columns.filter((t) => t.name !== e.id).slice(0, 6).map((e) => `${e.name} ${e.kind === "text" ? e.values[t] : c(e.values[t], 6)}`).join(" · "), Ne = h.columns.find((t) => t.name === e.id), Pe = (t) => e.titleOf ? e.titleOf(t) : Ne ? String(Ne.kind === "text" ? Ne.values[t] : c(Ne.values[t], 12)) : `row ${b(t + 1)}`, Fe = (e) => {
+		let t = Y?.groups[Y.groupOf[e]];
 		return t ? t.name : "";
-	}, Fe = `${p}: ${k ? k.title : A ? "positions on the sphere" : `${j.name} and ${M.name}${N ? ` and ${N.name}` : ""}`}${X ? `, coloured by ${X.isSure ? "how sure they are in " : ""}${X.title}` : ""}; ${b(h.rows)} rows`, Ie = `${Fe}.${X?.groups.length ? ` ${X.groups.length} groups; the list beside the picture has them all.` : ""}${ge ? ` ${b(ge)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
+	}, Ie = `${p}: ${O ? O.title : k ? "positions on the sphere" : `${A.name} and ${j.name}${M ? ` and ${M.name}` : ""}`}${Y ? `, coloured by ${Y.isSure ? "how sure they are in " : ""}${Y.title}` : ""}; ${b(h.rows)} rows`, Le = `${Ie}.${Y?.groups.length ? ` ${Y.groups.length} groups; the list beside the picture has them all.` : ""}${_e ? ` ${b(_e)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
 	return _("div", {
 		class: "scene",
-		style: { gridTemplateRows: ke ? "auto 1fr" : void 0 },
-		onKeyDown: Ee,
+		style: { gridTemplateRows: Ae ? "auto 1fr" : void 0 },
+		onKeyDown: De,
 		children: [
 			_("section", {
 				class: "card picture",
@@ -3284,16 +3696,16 @@ function Ba({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 				children: [
 					_("div", {
 						class: "tools choices",
-						children: [l, _(Ha, {
+						children: [l, _(Mo, {
 							columns: h,
 							numbers: x,
-							x: j.name,
-							y: M.name,
-							z: N?.name ?? "",
-							view: O,
+							x: A.name,
+							y: j.name,
+							z: M?.name ?? "",
+							view: re,
 							views: ne,
 							sources: g,
-							colourKey: P,
+							colourKey: N,
 							settle: s
 						})]
 					}),
@@ -3303,37 +3715,37 @@ function Ba({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 						children: [_("div", {
 							class: "stage",
 							children: _($i, {
-								cloud: z,
-								paint: he,
+								cloud: R,
+								paint: ge,
 								theme: d,
-								tool: ce.value,
-								isEqual: F || k?.stretch !== void 0,
-								pointWidth: Ae,
-								degrees: k?.degrees ?? (B ? ae : void 0),
-								shores: B?.shores,
-								towns: B?.towns,
-								ground: k?.ground,
-								outlines: X && k?.outlines && k.outlines.filter(({ group: e }) => !K.value.has(e)),
+								tool: le.value,
+								isEqual: P || O?.stretch !== void 0,
+								pointWidth: je,
+								degrees: O?.degrees ?? (z ? oe : void 0),
+								shores: z?.shores,
+								towns: z?.towns,
+								ground: O?.ground,
+								outlines: Y && O?.outlines && O.outlines.filter(({ group: e }) => !G.value.has(e)),
 								names: [
 									0,
 									1,
 									2
-								].map((e) => L[e] ? `${L[e].name}${R[e] ? " (log)" : ""}` : ""),
-								logs: R,
-								summary: Ie,
-								caption: Fe,
-								marks: _e,
-								picked: ve,
+								].map((e) => I[e] ? `${I[e].name}${L[e] ? " (log)" : ""}` : ""),
+								logs: L,
+								summary: Le,
+								caption: Ie,
+								marks: ve,
+								picked: ye,
 								forced: a.renderer,
-								handle: ue,
-								onSelect: (e, t, n) => ye(Va(e, (e) => z.rowOf[e]), t, n),
-								onPick: (e) => q.value = e < 0 ? -1 : z.rowOf[e],
+								handle: de,
+								onSelect: (e, t, n) => be(jo(e, (e) => R.rowOf[e]), t, n),
+								onPick: (e) => K.value = e < 0 ? -1 : R.rowOf[e],
 								hint: (e) => {
-									let t = z.rowOf[e], n = X?.groups.length ? Pe(t) : "";
+									let t = R.rowOf[e], n = Y?.groups.length ? Fe(t) : "";
 									return {
-										title: n && n !== "no cluster" && n !== "no value" ? `${U ? "Cluster " : ""}${n} · ${Ne(t)}` : Ne(t),
-										text: `${X?.isSure ? `probability ${c(X.probability[t], 3)} · ` : ""}${je(t)}`,
-										colour: br(X, t, d)
+										title: n && n !== "no cluster" && n !== "no value" ? `${H ? "Cluster " : ""}${n} · ${Pe(t)}` : Pe(t),
+										text: `${Y?.isSure ? `probability ${c(Y.probability[t], 3)} · ` : ""}${Me(t)}`,
+										colour: br(Y, t, d)
 									};
 								}
 							})
@@ -3360,32 +3772,32 @@ function Ba({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 									]
 								].map(([e, t, n]) => _("button", {
 									type: "button",
-									"aria-pressed": ce.value === e,
+									"aria-pressed": le.value === e,
 									title: n,
 									"aria-label": n,
-									onClick: () => ce.value = e,
-									children: _(Ma, { name: t })
+									onClick: () => le.value = e,
+									children: _(xo, { name: t })
 								}, e)),
 								_("button", {
 									type: "button",
 									title: "Zoom in (+)",
 									"aria-label": "Zoom in",
-									onClick: () => ue.current?.zoom(1.5),
-									children: _(Ma, { name: "plus" })
+									onClick: () => de.current?.zoom(1.5),
+									children: _(xo, { name: "plus" })
 								}),
 								_("button", {
 									type: "button",
 									title: "Zoom out (-)",
 									"aria-label": "Zoom out",
-									onClick: () => ue.current?.zoom(1 / 1.5),
-									children: _(Ma, { name: "minus" })
+									onClick: () => de.current?.zoom(1 / 1.5),
+									children: _(xo, { name: "minus" })
 								}),
 								_("button", {
 									type: "button",
 									title: "Fit all (F)",
 									"aria-label": "Fit all",
-									onClick: () => ue.current?.fit(),
-									children: _(Ma, { name: "fit" })
+									onClick: () => de.current?.fit(),
+									children: _(xo, { name: "fit" })
 								})
 							]
 						})]
@@ -3401,107 +3813,107 @@ function Ba({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 								min: "1",
 								max: "15",
 								step: "1",
-								value: Ae,
-								onInput: (e) => le.value = Number(e.currentTarget.value)
+								value: je,
+								onInput: (e) => ue.value = Number(e.currentTarget.value)
 							})] }),
 							_(ee, {
 								name: p,
-								make: () => ue.current.svg(),
-								fail: (e) => se.value = e
+								make: () => de.current.svg(),
+								fail: (e) => ce.value = e
 							}),
 							_("span", {
 								class: "note",
-								children: ce.value === "move" ? z.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
+								children: le.value === "move" ? R.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
 							})
 						]
 					}),
-					z.missing > 0 && _("p", {
+					R.missing > 0 && _("p", {
 						class: "note",
 						children: [
-							b(z.missing),
+							b(R.missing),
 							" ",
-							z.missing === 1 ? "row has" : "rows have",
+							R.missing === 1 ? "row has" : "rows have",
 							" a missing value in these columns and ",
-							z.missing === 1 ? "is" : "are",
+							R.missing === 1 ? "is" : "are",
 							" not drawn."
 						]
 					}),
-					(z.beyond > 0 || a.edge === "no") && _("p", {
+					(R.beyond > 0 || a.edge === "no") && _("p", {
 						class: "note",
-						children: [z.beyond > 0 ? `${b(z.beyond)} ${z.beyond === 1 ? "row lies" : "rows lie"} farther out and ${z.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", _("button", {
+						children: [R.beyond > 0 ? `${b(R.beyond)} ${R.beyond === 1 ? "row lies" : "rows lie"} farther out and ${R.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", _("button", {
 							type: "button",
 							class: "link",
 							onClick: () => s({ edge: a.edge === "no" ? null : "no" }),
 							children: a.edge === "no" ? "Draw rows that lie far out at the edge" : "Show where they lie"
 						})]
 					}),
-					re.includes(!0) && _("p", {
+					ie.includes(!0) && _("p", {
 						class: "note",
-						children: [ie ? `${L.filter((e, t) => R[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", _("button", {
+						children: [ae ? `${I.filter((e, t) => L[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", _("button", {
 							type: "button",
 							class: "link",
-							onClick: () => s({ log: ie ? "no" : null }),
-							children: ie ? "Draw values as they are" : "Draw crowded values by their logarithm"
+							onClick: () => s({ log: ae ? "no" : null }),
+							children: ae ? "Draw values as they are" : "Draw crowded values by their logarithm"
 						})]
 					}),
-					k?.note && _("p", {
+					O?.note && _("p", {
 						class: "note",
-						children: k.note
+						children: O.note
 					}),
-					_(o, { error: se.value })
+					_(o, { error: ce.value })
 				]
 			}),
 			_("aside", {
 				class: "side",
-				style: { gridRow: ke ? "span 2" : void 0 },
+				style: { gridRow: Ae ? "span 2" : void 0 },
 				children: !e.sampled && _(t, { children: [
-					q.value >= 0 && _($a, {
+					K.value >= 0 && _(Uo, {
 						suffix: y,
 						columns: h,
-						row: q.value,
-						title: Ne(q.value),
-						cluster: X?.groups.length ? `${m(X.title)}: ${Pe(q.value)}` : "",
-						probability: X?.probability?.[q.value] ?? null,
-						close: () => q.value = -1
+						row: K.value,
+						title: Pe(K.value),
+						cluster: Y?.groups.length ? `${m(Y.title)}: ${Fe(K.value)}` : "",
+						probability: Y?.probability?.[K.value] ?? null,
+						close: () => K.value = -1
 					}),
-					X?.isSure && _(Za, {
+					Y?.isSure && _(Vo, {
 						suffix: y,
-						grouping: X,
+						grouping: Y,
 						theme: d,
-						choose: we
+						choose: Te
 					}),
-					X && X.groups.length > 0 && _(qa, {
+					Y && Y.groups.length > 0 && _(Lo, {
 						suffix: y,
-						grouping: X,
+						grouping: Y,
 						rows: h.rows,
 						theme: d,
-						hidden: K.value,
-						isOfJob: U !== void 0,
-						hide: (e) => K.value = e,
-						rename: (e, t) => de.value = new Map(de.value).set(e, t),
-						most: fe,
-						merge: (e) => s({ merged: e < fe ? String(e) : null }),
-						choose: Ce
-					}),
-					X && U?.hasProbability && X.probability && !X.isSure && _(Za, {
-						suffix: y,
-						grouping: X,
-						theme: d,
+						hidden: G.value,
+						isOfJob: H !== void 0,
+						hide: (e) => G.value = e,
+						rename: (e, t) => fe.value = new Map(fe.value).set(e, t),
+						most: pe,
+						merge: (e) => s({ merged: e < pe ? String(e) : null }),
 						choose: we
 					}),
-					X?.outliers && X.outliers.length > 0 && _(Ya, {
+					Y && H?.hasProbability && Y.probability && !Y.isSure && _(Vo, {
 						suffix: y,
-						outliers: X.outliers,
-						titleOf: Ne,
-						pick: (e) => q.value = e,
-						choose: () => ye(X.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
+						grouping: Y,
+						theme: d,
+						choose: Te
 					}),
-					X?.scale && !X.isSure && _(Qa, {
-						title: X.title,
-						...X.scale,
+					Y?.outliers && Y.outliers.length > 0 && _(zo, {
+						suffix: y,
+						outliers: Y.outliers,
+						titleOf: Pe,
+						pick: (e) => K.value = e,
+						choose: () => be(Y.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
+					}),
+					Y?.scale && !Y.isSure && _(Ho, {
+						title: Y.title,
+						...Y.scale,
 						theme: d
 					}),
-					!X && _("div", {
+					!Y && _("div", {
 						class: "card",
 						children: [_("p", {
 							class: "note",
@@ -3517,50 +3929,50 @@ function Ba({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 					})
 				] })
 			}),
-			ke && _(Fi, {
+			Ae && _(Fi, {
 				suffix: y,
-				columns: Oe,
-				grouping: X,
-				hidden: K.value,
+				columns: ke,
+				grouping: Y,
+				hidden: G.value,
 				theme: d,
 				column: a.box,
 				settle: (e) => s({ box: e }),
-				nameOf: (e) => Ga(X.groups[e], U !== void 0),
-				choose: Ce
+				nameOf: (e) => Fo(Y.groups[e], H !== void 0),
+				choose: we
 			}),
-			J.value && _(Aa, {
+			q.value && _(Aa, {
 				suffix: y,
 				columns: h,
-				grouping: X,
-				kept: J.value,
-				chosen: W.value,
-				recipe: G.value.join(", "),
-				close: () => J.value = null
+				grouping: Y,
+				kept: q.value,
+				chosen: U.value,
+				recipe: W.value.join(", "),
+				close: () => q.value = null
 			}),
-			W.value && _(eo, {
-				keep: () => J.value = {
-					rows: W.value,
-					recipe: G.value.join(", ")
+			U.value && _(Wo, {
+				keep: () => q.value = {
+					rows: U.value,
+					recipe: W.value.join(", ")
 				},
 				source: e,
-				titleOf: Ne,
+				titleOf: Pe,
 				columns: h,
-				chosen: W.value,
-				total: ge,
-				recipe: G.value,
-				grouping: U ? X : null,
-				clear: be,
-				invert: xe,
-				pick: (e) => q.value = e,
-				picked: q.value
+				chosen: U.value,
+				total: _e,
+				recipe: W.value,
+				grouping: H ? Y : null,
+				clear: xe,
+				invert: Se,
+				pick: (e) => K.value = e,
+				picked: K.value
 			})
 		]
 	});
 }
-function* Va(e, t) {
+function* jo(e, t) {
 	for (let n of e) yield t(n);
 }
-function Ha({ columns: e, numbers: n, x: r, y: i, z: a, view: o, views: s, sources: c, colourKey: l, settle: u }) {
+function Mo({ columns: e, numbers: n, x: r, y: i, z: a, view: o, views: s, sources: c, colourKey: l, settle: u }) {
 	let d = (e, t, r) => _("label", { children: [e, _("select", {
 		value: r,
 		onChange: (e) => u({ [t]: e.currentTarget.value }),
@@ -3588,7 +4000,7 @@ function Ha({ columns: e, numbers: n, x: r, y: i, z: a, view: o, views: s, sourc
 					value: e.key,
 					children: e.title
 				}), e.hasProbability && _("option", {
-					value: La + e.key,
+					value: Do + e.key,
 					children: ["how sure: ", e.title.replace("clusters of ", "")]
 				})] }, e.key)),
 				e.columns.map((e) => _("option", {
@@ -3612,7 +4024,7 @@ function Ha({ columns: e, numbers: n, x: r, y: i, z: a, view: o, views: s, sourc
 		] })
 	] });
 }
-function Ua(e, t, n, r, i, a) {
+function No(e, t, n, r, i, a) {
 	let o = new Uint32Array(e.count), s = n?.groups.map((e) => pi(yr(e, a), 255)) ?? [], c = pi(br(n && !n.scale ? {
 		...n,
 		groups: []
@@ -3631,7 +4043,7 @@ function Ua(e, t, n, r, i, a) {
 	}
 	return o;
 }
-function Wa(e, t, n, r) {
+function Po(e, t, n, r) {
 	if (!t || t.groups.length < 2) return [];
 	let i = t.groups.map(() => [
 		0,
@@ -3650,7 +4062,7 @@ function Wa(e, t, n, r) {
 	})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 		let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 		return {
-			text: t.name.length <= Pa ? t.name : `${t.name.slice(0, 15)}…`,
+			text: t.name.length <= Co ? t.name : `${t.name.slice(0, 15)}…`,
 			colour: t.place === void 0 ? yr(t, r) : "var(--soft)",
 			x: n / s,
 			y: i / s,
@@ -3658,15 +4070,15 @@ function Wa(e, t, n, r) {
 		};
 	});
 }
-function Ga({ number: e, name: t, isMerged: n }, r) {
+function Fo({ number: e, name: t, isMerged: n }, r) {
 	return e < 0 || !r || t !== String(e) && !n ? t : `${n ? "Clusters" : "Cluster"} ${t}`;
 }
-function Ka({ probability: e, partners: t }) {
-	let n = t?.split("+") ?? [], r = n.length > Fa ? `${n.slice(0, Fa).join("+")} and ${b(n.length - Fa)} more` : t;
+function Io({ probability: e, partners: t }) {
+	let n = t?.split("+") ?? [], r = n.length > wo ? `${n.slice(0, wo).join("+")} and ${b(n.length - wo)} more` : t;
 	return [...e === void 0 ? [] : [`sure ${e.toFixed(2)}`], ...r ? [`merges with ${r}`] : []].join(", ");
 }
-function qa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, most: o, hide: s, rename: l, merge: u, choose: d }) {
-	let f = T(!1), p = T(null), m = T(""), h = t.groups.map((e, t) => t), g = h.filter((e) => t.groups[e].name.toLowerCase().includes(m.value.trim().toLowerCase())), v = f.value ? g : g.slice(0, Na), y = (e) => {
+function Lo({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, most: o, hide: s, rename: l, merge: u, choose: d }) {
+	let f = T(!1), p = T(null), m = T(""), h = t.groups.map((e, t) => t), g = h.filter((e) => t.groups[e].name.toLowerCase().includes(m.value.trim().toLowerCase())), v = f.value ? g : g.slice(0, So), y = (e) => {
 		let t = new Set(i);
 		t.delete(e) || t.add(e), s(t);
 	}, x = (e) => !i.has(e) && i.size === h.length - 1, S = t.groups.filter((e) => e.number >= 0).length;
@@ -3709,7 +4121,7 @@ function qa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, 
 					S < o ? `${b(S)} of ${b(o)}` : `all ${b(o)}`
 				]
 			}),
-			t.groups.length > Na && _("label", { children: [_("span", {
+			t.groups.length > So && _("label", { children: [_("span", {
 				class: "unseen",
 				children: ["Search ", a ? "clusters" : t.title]
 			}), _("input", {
@@ -3721,7 +4133,7 @@ function qa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, 
 			_("ul", {
 				class: "groups",
 				children: v.map((e) => {
-					let o = t.groups[e], u = Ga(o, a), f = Ka(o);
+					let o = t.groups[e], u = Fo(o, a), f = Io(o);
 					return p.value === o.number ? _("li", { children: _("form", {
 						class: "inline",
 						onSubmit: (e) => {
@@ -3777,7 +4189,7 @@ function qa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, 
 								title: `Rename ${u}`,
 								"aria-label": `Rename ${u}`,
 								onClick: () => p.value = o.number,
-								children: _(Ma, { name: "pen" })
+								children: _(xo, { name: "pen" })
 							}),
 							_("button", {
 								type: "button",
@@ -3786,7 +4198,7 @@ function qa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, 
 								title: `Show only ${u}`,
 								"aria-label": `Show only ${u}`,
 								onClick: () => s(x(e) ? new Set() : new Set(h.filter((t) => t !== e))),
-								children: _(Ma, { name: "only" })
+								children: _(xo, { name: "only" })
 							}),
 							_("button", {
 								type: "button",
@@ -3795,7 +4207,7 @@ function qa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, 
 								title: `Hide ${u}`,
 								"aria-label": `Hide ${u}`,
 								onClick: () => y(e),
-								children: _(Ma, { name: i.has(e) ? "hidden" : "shown" })
+								children: _(xo, { name: i.has(e) ? "hidden" : "shown" })
 							})
 						]
 					}, o.number);
@@ -3809,8 +4221,8 @@ function qa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, 
 		]
 	});
 }
-var Ja = 12;
-function Ya({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+var Ro = 12;
+function zo({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 	return _("section", {
 		class: "card",
 		"aria-labelledby": `far${e}`,
@@ -3835,7 +4247,7 @@ function Ya({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 			}),
 			_("ul", {
 				class: "plainlist",
-				children: t.slice(0, Ja).map(({ row: e, cluster: t, about: i }) => _("li", { children: [
+				children: t.slice(0, Ro).map(({ row: e, cluster: t, about: i }) => _("li", { children: [
 					_("button", {
 						type: "button",
 						class: "link",
@@ -3854,11 +4266,11 @@ function Ya({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 					})
 				] }, e))
 			}),
-			t.length > Ja && _("p", {
+			t.length > Ro && _("p", {
 				class: "note",
 				children: [
 					"The farthest ",
-					Ja,
+					Ro,
 					" of ",
 					b(t.length),
 					"."
@@ -3867,9 +4279,9 @@ function Ya({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 		]
 	});
 }
-var Xa = .8;
-function Za({ suffix: e, grouping: r, theme: i, choose: a }) {
-	let o = T(Xa), s = n(() => {
+var Bo = .8;
+function Vo({ suffix: e, grouping: r, theme: i, choose: a }) {
+	let o = T(Bo), s = n(() => {
 		let e = 0;
 		for (let t of _r(r, o.value)) e++;
 		return e;
@@ -3938,7 +4350,7 @@ function Za({ suffix: e, grouping: r, theme: i, choose: a }) {
 		]
 	});
 }
-function Qa({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
+function Ho({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
 	return _("section", {
 		class: "card",
 		"aria-label": `Scale of ${e}`,
@@ -3971,7 +4383,7 @@ function Qa({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
 		]
 	});
 }
-function $a({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
+function Uo({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
 	return _("section", {
 		class: "card",
 		"aria-labelledby": `picked${e}`,
@@ -3987,13 +4399,14 @@ function $a({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 					class: "bare",
 					"aria-label": "Close",
 					onClick: o,
-					children: _(Ma, { name: "close" })
+					children: _(xo, { name: "close" })
 				})]
 			}),
 			i && _("p", {
 				class: "note",
 				children: [i, a === null ? "" : `, probability ${c(a, 4)}`]
 			}),
+			t.columns.map((e) => ho(e.name) && e.kind === "text" && _(go, { smiles: e.values[n] }, e.name)),
 			_("dl", {
 				class: "facts one",
 				children: t.columns.slice(0, 200).map((e) => _("div", { children: [_("dt", { children: e.name }), _("dd", { children: e.kind === "text" ? e.values[n] : c(e.isSingle ? p(e.values[n]) : e.values[n], 12) })] }, e.name))
@@ -4001,18 +4414,18 @@ function $a({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 		]
 	});
 }
-function eo({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, recipe: c, grouping: u, clear: d, invert: m, pick: h, picked: v }) {
+function Wo({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, recipe: c, grouping: u, clear: d, invert: m, pick: h, picked: v }) {
 	let { name: x, suffix: S = "" } = t, C = T(null), w = T(null), E = T(!1), D = n(() => {
 		let e = [];
-		for (let t = 0; t < a.length && e.length < Ia; t++) a[t] && e.push(t);
+		for (let t = 0; t < a.length && e.length < Eo; t++) a[t] && e.push(t);
 		return e;
-	}, [a]), ee = u !== null && u.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), te = u ? [
+	}, [a]), ee = i.columns.find(({ name: e }) => ho(e)), te = u !== null && u.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), ne = u ? [
 		"cluster",
-		...ee ? ["cluster_name"] : [],
+		...te ? ["cluster_name"] : [],
 		...u.probability ? ["probability"] : []
-	] : [], ne = new Set(i.columns.map((e) => e.name)), O = [...i.columns.map((e) => e.name), ...te.map((e) => ne.has(e) ? `${e}_` : e)], k = (e) => [...i.columns.map((t) => t.isSingle ? p(t.values[e]) : t.values[e]), ...u ? [
+	] : [], re = new Set(i.columns.map((e) => e.name)), O = [...i.columns.map((e) => e.name), ...ne.map((e) => re.has(e) ? `${e}_` : e)], k = (e) => [...i.columns.map((t) => t.isSingle ? p(t.values[e]) : t.values[e]), ...u ? [
 		u.groups[u.groupOf[e]]?.number ?? -1,
-		...ee ? [u.groups[u.groupOf[e]]?.name ?? ""] : [],
+		...te ? [u.groups[u.groupOf[e]]?.name ?? ""] : [],
 		...u.probability ? [u.probability[e]] : []
 	] : []], A = () => {
 		let e = t.titleOf !== void 0, n = [y(e ? ["id", ...O] : O)];
@@ -4089,6 +4502,19 @@ function eo({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, r
 				})]
 			}),
 			_(o, { error: C.value }),
+			ee?.kind === "text" && _("ul", {
+				class: "gallery",
+				children: D.slice(0, To).map((e) => _("li", { children: [_("button", {
+					type: "button",
+					class: "link",
+					onClick: () => h(e),
+					children: r(e)
+				}), _(go, {
+					smiles: ee.values[e],
+					width: 190,
+					height: 130
+				})] }, e))
+			}),
 			_(g, {
 				caption: "Selected rows",
 				names: ["row", ...O],
@@ -4110,18 +4536,18 @@ function eo({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, r
 	});
 }
 // src/views/explore.tsx
-async function to() {
+async function Go() {
 	let e = await fetch("./coast.json");
 	if (!e.ok) throw Error(`coast.json: ${e.status}`);
 	return e.text();
 }
-var no = 6e8, ro = 6e4, io = 11;
-function ao(e) {
-	let t = Math.max(io, Math.ceil(e / ro));
+var Ko = 6e8, qo = 6e4, Jo = 11;
+function Yo(e) {
+	let t = Math.max(Jo, Math.ceil(e / qo));
 	for (let e = 2; e * e <= t; e++) t % e === 0 && ([t, e] = [t + 1, 1]);
 	return t;
 }
-function oo() {
+function Xo() {
 	let e = d(), t = e ? a(e).value : null;
 	if (!e) return _("p", {
 		class: "empty",
@@ -4146,7 +4572,7 @@ function oo() {
 			}, e))
 		]
 	})] });
-	return i ? _(co, {
+	return i ? _(Qo, {
 		path: e,
 		name: r,
 		dataset: i,
@@ -4162,7 +4588,7 @@ function oo() {
 		})]
 	});
 }
-function so({ done: e, rows: n }) {
+function Zo({ done: e, rows: n }) {
 	return _(t, { children: [
 		_("progress", {
 			max: n,
@@ -4176,17 +4602,17 @@ function so({ done: e, rows: n }) {
 		" rows"
 	] });
 }
-function co({ path: e, name: t, dataset: n, choice: r }) {
+function Qo({ path: e, name: t, dataset: n, choice: r }) {
 	let i = T(null), a = T(0), s = T(null);
 	w(() => {
 		let r = new AbortController();
-		if (n.bytes > no) {
-			s.value = `${t} has ${c(n.bytes / 1e6, 3)} MB of values; the page takes ${no / 1e6} MB. Bring in fewer columns, or fewer rows.`;
+		if (n.bytes > Ko) {
+			s.value = `${t} has ${c(n.bytes / 1e6, 3)} MB of values; the page takes ${Ko / 1e6} MB. Bring in fewer columns, or fewer rows.`;
 			return;
 		}
 		let o = async (i) => {
 			a.value = 0;
-			let o = Ra(lo(e, t, n, i), u.peek().settings.colour), [s, c] = await Promise.all([qn(e, t, (e) => a.value = e, r.signal, { every: i }), o?.load(r.signal).catch(() => null)]);
+			let o = Oo($o(e, t, n, i), u.peek().settings.colour), [s, c] = await Promise.all([qn(e, t, (e) => a.value = e, r.signal, { every: i }), o?.load(r.signal).catch(() => null)]);
 			return {
 				columns: s,
 				every: i,
@@ -4199,13 +4625,13 @@ function co({ path: e, name: t, dataset: n, choice: r }) {
 			r.signal.aborted || (i.value = e);
 		};
 		return (async () => {
-			let e = n.rows > 2 * ro ? await o(ao(n.rows)) : null, t = o(1);
+			let e = n.rows > 2 * qo ? await o(Yo(n.rows)) : null, t = o(1);
 			e && l(e), l(await t);
 		})().catch((e) => {
 			r.signal.aborted || (s.value = e);
 		}), () => r.abort();
 	}, []);
-	let l = _(so, {
+	let l = _(Zo, {
 		done: a,
 		rows: n.rows
 	});
@@ -4222,7 +4648,7 @@ function co({ path: e, name: t, dataset: n, choice: r }) {
 				children: l
 			})
 		]
-	}) : _(uo, {
+	}) : _(es, {
 		path: e,
 		name: t,
 		dataset: n,
@@ -4231,7 +4657,7 @@ function co({ path: e, name: t, dataset: n, choice: r }) {
 		progress: l
 	});
 }
-function lo(e, t, n, r) {
+function $o(e, t, n, r) {
 	let { datasets: i } = a(e).value, o = [];
 	for (let s of C()) for (let [c, l] of Object.entries(a(s.path).value?.jobs ?? {})) {
 		let { labels: a, centers: u, outliers: d } = l.outputs, f = a && i[a];
@@ -4259,7 +4685,7 @@ function lo(e, t, n, r) {
 	}
 	return o.reverse();
 }
-function uo({ path: e, name: t, dataset: r, read: i, choice: a, progress: o }) {
+function es({ path: e, name: t, dataset: r, read: i, choice: a, progress: o }) {
 	let { columns: s, every: c, labels: l } = i, d = async (t, n, r) => {
 		let i = s.columns.filter((e) => e.kind === "text"), a = s.columns.some((e) => e.kind === "number" && e.values.some((e, t) => r[t] && e !== e)), o = {
 			...a ? { gaps: a } : {},
@@ -4277,9 +4703,9 @@ function uo({ path: e, name: t, dataset: r, read: i, choice: a, progress: o }) {
 			data: t
 		}),
 		isEqual: /\/(positions|places)$/.test(t),
-		coast: to,
+		coast: Go,
 		save: d
-	}), [s]), p = lo(e, t, r, c).map((e) => e.key === l?.source.key && e.version === l.source.version ? {
+	}), [s]), p = $o(e, t, r, c).map((e) => e.key === l?.source.key && e.version === l.source.version ? {
 		...e,
 		ready: l.colouring
 	} : e), m = {
@@ -4287,11 +4713,11 @@ function uo({ path: e, name: t, dataset: r, read: i, choice: a, progress: o }) {
 		sources: p,
 		sampled: c > 1 ? o : void 0
 	};
-	return _(Ba, {
+	return _(Ao, {
 		source: m,
 		settings: u.value.settings,
 		settle: v,
 		choice: a
 	});
 }
-export { oo as default };
+export { Xo as default };

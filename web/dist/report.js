@@ -888,6 +888,12 @@
 		}
 		return s;
 	}
+	// src/api/base64.ts
+	function pt(e) {
+		let t = atob(e), n = new Uint8Array(t.length);
+		for (let e = 0; e < n.length; e++) n[e] = t.charCodeAt(e);
+		return n;
+	}
 	// src/state/words.ts
 	function Y(e) {
 		return e.toLocaleString("en-GB");
@@ -899,10 +905,10 @@
 		let n = Math.abs(e);
 		return n >= 1e6 || n < 1e-4 ? Number(e.toPrecision(t - 1)).toExponential().replace("e+", "e") : String(Number(e.toPrecision(t)));
 	}
-	function pt(e) {
+	function mt(e) {
 		return e.replaceAll("_", " ");
 	}
-	function mt(e) {
+	function ht(e) {
 		return {
 			invalid_value: "Change what the message names, then send it again.",
 			unknown_entry: "It may have been renamed or removed. Choose another one.",
@@ -919,8 +925,8 @@
 		}[e] ?? null;
 	}
 	// src/state/clusters.ts
-	var ht = 2e3, gt = "no cluster", _t = "no value";
-	function vt(e, t, n, { names: r, about: i, means: a, partners: o, joins: s } = {}) {
+	var gt = 2e3, _t = "no cluster", vt = "no value";
+	function yt(e, t, n, { names: r, about: i, means: a, partners: o, joins: s } = {}) {
 		let c = t.length, l = new Int32Array(c), u = -1;
 		for (let e = 0; e < c; e++) t[e] > u && (u = t[e]);
 		let d = new Int32Array(u + 2);
@@ -931,7 +937,7 @@
 			d[t] = f.length;
 			let n = t <= u ? t : -1;
 			f.push({
-				name: n < 0 ? r ? _t : gt : r?.[n] ?? String(n),
+				name: n < 0 ? r ? vt : _t : r?.[n] ?? String(n),
 				number: n,
 				rows: e,
 				about: i?.[n],
@@ -949,8 +955,8 @@
 			probability: n
 		};
 	}
-	var yt = 4;
-	function bt(e, t) {
+	var bt = 4;
+	function xt(e, t) {
 		let { groups: n, groupOf: r } = e, i = new Map(n.map(({ number: e }, t) => [e, t])), a = n.map(() => []), o = n.map((e, r) => {
 			let o = r;
 			for (let { joins: r } = e; r && r[1] >= t; r = n[o].joins) {
@@ -959,7 +965,7 @@
 				o = e;
 			}
 			return a[o].push(e), o;
-		}), s = n.map((e, t) => t).filter((e) => a[e].length > 0), c = new Map(s.map((e, t) => [e, t])), l = (e) => e.slice(0, yt).map(({ name: e }) => e).join(" + ") + (e.length > yt ? ` and ${e.length - yt} more` : "");
+		}), s = n.map((e, t) => t).filter((e) => a[e].length > 0), c = new Map(s.map((e, t) => [e, t])), l = (e) => e.slice(0, bt).map(({ name: e }) => e).join(" + ") + (e.length > bt ? ` and ${e.length - bt} more` : "");
 		return {
 			...e,
 			groups: s.map((e) => a[e].length === 1 ? n[e] : {
@@ -972,8 +978,8 @@
 			probability: null
 		};
 	}
-	var xt = .5;
-	function St(e) {
+	var St = .5;
+	function Ct(e) {
 		let { groups: t, groupOf: n, probability: r } = e;
 		if (!r) return e;
 		let i = (e) => Math.min(1, (1 - e) / .5), a = Float32Array.from(r, (e, r) => t[n[r]]?.number >= 0 ? i(e) : NaN), o = t.map(() => [0, 0]), s = 0;
@@ -990,7 +996,7 @@
 			groups: c,
 			scale: {
 				place: a,
-				low: xt,
+				low: St,
 				high: 1,
 				isLog: !1,
 				gaps: s
@@ -998,11 +1004,11 @@
 			isSure: !0
 		};
 	}
-	function* Ct({ groups: e, groupOf: t, probability: n }, r) {
+	function* wt({ groups: e, groupOf: t, probability: n }, r) {
 		for (let i = 0; i < t.length; i++) n[i] < r && e[t[i]]?.number >= 0 && (yield i);
 	}
-	function wt(e) {
-		let t = e.values.length, n = new Int32Array(t).fill(-1), r = new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? ht : 12;
+	function Tt(e) {
+		let t = e.values.length, n = new Int32Array(t).fill(-1), r = new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? gt : 12;
 		for (let n = 0; n < t && r.size <= a; n++) {
 			let t = e.values[n];
 			i(t) || r.set(t, (r.get(t) ?? 0) + 1);
@@ -1016,7 +1022,7 @@
 			for (let r = 0; r < t; r++) n[r] = a.get(e.values[r]) ?? o.length;
 			let s = t - i.reduce((e, [, t]) => e + t, 0);
 			return s > 0 && o.length > 0 && o.push({
-				name: _t,
+				name: vt,
 				number: -1,
 				rows: s
 			}), {
@@ -1027,7 +1033,7 @@
 				probability: null
 			};
 		}
-		if (e.kind === "text") throw Error(`${e.name} has more than ${ht} different values. Choose another column.`);
+		if (e.kind === "text") throw Error(`${e.name} has more than ${gt} different values. Choose another column.`);
 		let [o, s] = [Infinity, -Infinity];
 		for (let t of e.values) t < o && (o = t), t > s && (s = t);
 		let [c, l] = [0, 0];
@@ -1048,25 +1054,22 @@
 			probability: null
 		};
 	}
-	function Tt(e, t) {
+	function Et(e, t) {
 		return e ? e.place === void 0 ? ut(e.number, t) : ft(e.place, t) : st[t];
 	}
-	function Et(e, t, n) {
-		return e ? e.scale ? ft(e.scale.place[t], n) : Tt(e.groups[e.groupOf[t]], n) : ut(0, n);
+	function Dt(e, t, n) {
+		return e ? e.scale ? ft(e.scale.place[t], n) : Et(e.groups[e.groupOf[t]], n) : ut(0, n);
 	}
 	// src/state/report.ts
-	var Dt = 65535;
-	function Ot(e) {
-		return Uint8Array.from(atob(e), (e) => e.charCodeAt(0)).buffer;
-	}
+	var Ot = 65535;
 	function kt(e) {
-		return new Float32Array(Ot(e));
+		return new Float32Array(pt(e).buffer);
 	}
 	function At(e) {
-		return new Uint8Array(Ot(e));
+		return pt(e);
 	}
 	function jt(e) {
-		return Float64Array.from(new Uint16Array(Ot(e)), (e) => e === Dt ? NaN : e / 65534);
+		return Float64Array.from(new Uint16Array(pt(e).buffer), (e) => e === Ot ? NaN : e / 65534);
 	}
 	function Mt(e, t) {
 		return {
@@ -1080,13 +1083,13 @@
 		return document.getElementById("coast").textContent;
 	}
 	function Pt(e, t) {
-		let { ids: n, rows: r } = e, i = e.numbers ? new Uint32Array(Ot(e.numbers)) : null, a = e.groupings.map(({ title: e, of: t, probability: n, ...r }, i) => {
-			let a = Float64Array.from(new Uint16Array(Ot(t)), (e) => e === Dt ? -1 : e), o = null;
+		let { ids: n, rows: r } = e, i = e.numbers ? new Uint32Array(pt(e.numbers).buffer) : null, a = e.groupings.map(({ title: e, of: t, probability: n, ...r }, i) => {
+			let a = Float64Array.from(new Uint16Array(pt(t).buffer), (e) => e === Ot ? -1 : e), o = null;
 			return {
 				key: `group:${i}`,
 				title: e,
 				version: "",
-				load: async () => o ??= vt(e, a, n ? jt(n) : null, r),
+				load: async () => o ??= yt(e, a, n ? jt(n) : null, r),
 				hasProbability: n !== void 0
 			};
 		});
@@ -1911,26 +1914,438 @@
 			})
 		});
 	}
+	// src/molecule/rings.ts
+	function En({ atoms: e, bonds: t }) {
+		let n = new Map();
+		return t.forEach(({ a: r, b: i }, a) => {
+			let o = new Int32Array(e.length).fill(-1);
+			o[r] = r;
+			let s = [r];
+			for (let n of s) {
+				if (n === i) break;
+				for (let r of e[n].bonds) {
+					let e = t[r].a === n ? t[r].b : t[r].a;
+					r === a || o[e] >= 0 || (o[e] = n, s.push(e));
+				}
+			}
+			if (o[i] < 0) return;
+			let c = [i];
+			for (; c[c.length - 1] !== r;) c.push(o[c[c.length - 1]]);
+			n.set([...c].sort((e, t) => e - t).join(), c);
+		}), [...n.values()].sort((e, t) => e.length - t.length);
+	}
+	function Dn({ atoms: e, bonds: t }, n) {
+		let r = t.map(() => !1);
+		for (let i of n) i.forEach((n, a) => {
+			let o = i[(a + 1) % i.length];
+			for (let i of e[n].bonds) (t[i].a === o || t[i].b === o) && (r[i] = !0);
+		});
+		return r;
+	}
+	// src/molecule/layout.ts
+	var On = 1.5, kn = .75, An = 3, jn = 60, Mn = ([e, t], [n, r]) => [e + n, t + r], Nn = ([e, t], [n, r]) => [e - n, t - r], Pn = (e, t = 1) => [t * Math.cos(e), t * Math.sin(e)], Fn = ([e, t]) => Math.atan2(t, e), In = (e, t) => Math.hypot(e[0] - t[0], e[1] - t[1]);
+	function Ln(e) {
+		let { atoms: t, bonds: n } = e, r = En(e), i = t.map(() => void 0), a = t.map(({ bonds: e }, t) => e.map((e) => n[e].a === t ? n[e].b : n[e].a)), o = Bn(r).map((e) => Vn(e)), s = new Map(o.flatMap((e) => [...e.keys()].map((t) => [t, e]))), c = 0;
+		return t.forEach((t, n) => {
+			if (i[n]) return;
+			let o = Rn(n, a);
+			Wn(o.find((e) => s.has(e)) ?? o.reduce((e, t) => a[t].length === 1 && a[e].length !== 1 ? t : e, o[0]), a, s, i, (t) => zn(e, t)), qn(e, r, o, a, i), Kn(o, a, i) > 0 && Jn(o, a, i), Xn(o, i);
+			let l = Math.min(...o.map((e) => i[e][0])), u = o.reduce((e, t) => e + i[t][1], 0) / o.length;
+			o.forEach((e) => i[e] = Mn(i[e], [c - l, -u])), c = Math.max(...o.map((e) => i[e][0])) + On;
+		}), {
+			places: i,
+			rings: r
+		};
+	}
+	function Rn(e, t, n = -1) {
+		let r = [e], i = new Set([e, n]);
+		for (let e of r) for (let n of t[e]) i.has(n) || (i.add(n), r.push(n));
+		return r;
+	}
+	function zn({ atoms: e, bonds: t }, n) {
+		let r = e[n].bonds.map((e) => t[e].order);
+		return r.length === 2 && (r.includes(3) || r[0] === 2 && r[1] === 2);
+	}
+	function Bn(e) {
+		let t = [];
+		for (let n of e) {
+			let e = t.filter((e) => e.some((e) => e.some((e) => n.includes(e)))), r = [n, ...e.flat()];
+			e.forEach((e) => t.splice(t.indexOf(e), 1)), t.push(r);
+		}
+		return t;
+	}
+	function Vn(e) {
+		let t = new Map(), n = new Set(e), r = (t) => e.filter((e) => e !== t && e.some((e) => t.includes(e))).length, i = [...e].sort((e, t) => r(t) - r(e) || t.length - e.length)[0];
+		for (; i;) {
+			Hn(i, t), n.delete(i);
+			let e = (e) => e.filter((e) => t.has(e)).length, r = (t) => e(t) === 0 ? Infinity : e(t) === 2 ? 0 : e(t);
+			i = [...n].sort((e, t) => r(e) - r(t))[0];
+		}
+		return t;
+	}
+	function Hn(e, t) {
+		let n = e.length, r = e.map((e) => t.has(e)), i = r.filter(Boolean).length;
+		if (i === n) return;
+		let a = .5 / Math.sin(Math.PI / n);
+		if (i < 2) {
+			let i = r.indexOf(!0), o = i < 0 ? void 0 : t.get(e[i]), s = [...t.values()].filter((e) => e !== o && o && In(e, o) < 1.2), c = o ? Gn(s.map((e) => Fn(Nn(e, o))), 1)[0] : 0, l = o ? Mn(o, Pn(c, a)) : [0, 0], u = o ? c + Math.PI : Math.PI / 2;
+			e.forEach((e, r) => {
+				t.has(e) || t.set(e, Mn(l, Pn(u + 2 * Math.PI * (r - Math.max(0, i)) / n, a)));
+			});
+			return;
+		}
+		let o = [...t.values()];
+		e.forEach((i, a) => {
+			if (!r[a] || r[(a + 1) % n]) return;
+			let s = [], c = a + 1;
+			for (; !r[c % n]; c++) s.push(e[c % n]);
+			let [l, u] = [t.get(i), t.get(e[c % n])], d = [1, -1].map((e) => Un(l, u, s.length, e)), f = (e) => e.reduce((e, t) => e + o.reduce((e, n) => e + 1 / (.01 + In(t, n) ** 2), 0), 0), p = f(d[0]) <= f(d[1]) ? d[0] : d[1];
+			s.forEach((e, n) => t.set(e, p[n]));
+		});
+	}
+	function Un(e, t, n, r) {
+		let i = In(e, t), a = n + 1, [o, s] = [1e-6, 2 * Math.PI / a - 1e-6];
+		for (let e = 0; e < 50; e++) {
+			let e = (o + s) / 2;
+			Math.sin(a * e / 2) / Math.sin(e / 2) > i ? o = e : s = e;
+		}
+		let c = o, l = Fn(Nn(t, e)) + r * c * (a - 1) / 2, u = e;
+		return Array.from({ length: n }, () => (u = Mn(u, Pn(l)), l -= r * c, u));
+	}
+	function Wn(e, t, n, r, i) {
+		let a = [], o = new Map(), s = (e, i, o) => {
+			let s = n.get(e);
+			if (!s) {
+				r[e] = i, a.push(e);
+				return;
+			}
+			let c = s.get(e), l = Gn(t[e].filter((e) => s.has(e)).map((e) => Fn(Nn(s.get(e), c))), 1)[0], u = o === null ? 0 : o - l;
+			for (let [e, t] of s) {
+				let [n, o] = Nn(t, c);
+				r[e] = Mn(i, [n * Math.cos(u) - o * Math.sin(u), n * Math.sin(u) + o * Math.cos(u)]), a.push(e);
+			}
+		};
+		s(e, [0, 0], null);
+		for (let e of a) {
+			let n = r[e], a = t[e].filter((e) => !r[e]);
+			if (!a.length) continue;
+			let c = new Map(a.map((n) => [n, Rn(n, t, e).length]));
+			a.sort((e, t) => c.get(t) - c.get(e));
+			let l = t[e].filter((e) => r[e]).map((e) => Fn(Nn(r[e], n))), u;
+			u = l.length === 0 ? a.length === 1 ? [-Math.PI / 6] : a.map((e, t) => -Math.PI / 6 + 2 * Math.PI * t / a.length) : l.length === 1 && a.length === 1 ? i(e) ? [l[0] + Math.PI] : [l[0] + 2 * Math.PI / 3, l[0] - 2 * Math.PI / 3] : Gn(l, a.length);
+			let d = o.get(e), f = (e) => {
+				let t = Mn(n, Pn(e)), i = d === void 0 ? void 0 : r[d];
+				return (i ? 4 / (.1 + In(t, i) ** 2) : 0) + r.reduce((e, n) => e + (n ? 1 / (.1 + In(t, n) ** 2) : 0), 0);
+			};
+			for (let i of a) {
+				let a = u.reduce((e, t) => f(t) < f(e) - 1e-9 ? t : e);
+				u.splice(u.indexOf(a), 1);
+				let c = t[e].find((e) => r[e] && e !== i);
+				c !== void 0 && o.set(i, c), s(i, Mn(n, Pn(a)), a + Math.PI);
+			}
+		}
+	}
+	function Gn(e, t) {
+		let n = [...e].sort((e, t) => e - t), [r, i] = [0, 0];
+		return n.forEach((e, t) => {
+			let a = (t + 1 < n.length ? n[t + 1] : n[0] + 2 * Math.PI) - e;
+			a > i + 1e-9 && ([r, i] = [e, a]);
+		}), Array.from({ length: t }, (e, n) => r + i * (n + 1) / (t + 1));
+	}
+	function Kn(e, t, n) {
+		let r = 0;
+		return e.forEach((i, a) => {
+			for (let o = a + 1; o < e.length; o++) {
+				let a = e[o], s = In(n[i], n[a]);
+				s < kn && !t[i].includes(a) && (r += kn - s);
+			}
+		}), r;
+	}
+	function qn(e, t, n, r, i) {
+		let a = Dn(e, t), o = e.bonds.filter(({ a: e, b: t }, i) => !a[i] && n.includes(e) && r[e].length > 1 && r[t].length > 1), s = Kn(n, r, i);
+		for (let e = 0; e < An && s > 0; e++) for (let { a: e, b: t } of o) {
+			if (s === 0) break;
+			let a = [Rn(t, r, e), Rn(e, r, t)], o = a[0].length <= a[1].length ? a[0] : a[1], c = o.map((e) => i[e]), [l, u] = [i[e], Fn(Nn(i[t], i[e]))];
+			o.forEach((e) => {
+				let [t, n] = Nn(i[e], l);
+				i[e] = Mn(l, Pn(2 * u - Fn([t, n]), Math.hypot(t, n)));
+			});
+			let d = Kn(n, r, i);
+			d < s - 1e-9 ? s = d : o.forEach((e, t) => i[e] = c[t]);
+		}
+	}
+	function Jn(e, t, n) {
+		let r = e.length, i = e.map((n) => {
+			let r = new Map([[n, 0]]);
+			for (let [e, n] of r) for (let i of t[e]) r.has(i) || r.set(i, n + 1);
+			return e.map((e) => Yn(r.get(e)));
+		}), a = i.map((e) => e.reduce((e, t) => e + (t ? 1 / t ** 2 : 0), 0));
+		for (let t = 0; t < jn; t++) for (let t = 0; t < r; t++) {
+			let [o, s] = [0, 0], c = n[e[t]];
+			for (let a = 0; a < r; a++) {
+				if (a === t) continue;
+				let r = n[e[a]], l = i[t][a], u = In(c, r) || .001, d = 1 / l ** 2;
+				o += d * (r[0] + (c[0] - r[0]) * l / u), s += d * (r[1] + (c[1] - r[1]) * l / u);
+			}
+			n[e[t]] = [o / a[t], s / a[t]];
+		}
+	}
+	function Yn(e) {
+		return e < 2 ? e : .87 * e;
+	}
+	function Xn(e, t) {
+		let n = Array.from({ length: 6 }, (n, r) => {
+			let i = r * Math.PI / 6, a = e.map((e) => t[e][0] * Math.sin(i) + t[e][1] * Math.cos(i));
+			return Math.max(...a) - Math.min(...a);
+		}), r = n.indexOf(Math.min(...n)) * Math.PI / 6;
+		e.forEach((e) => {
+			let [n, i] = t[e];
+			t[e] = [n * Math.cos(r) - i * Math.sin(r), n * Math.sin(r) + i * Math.cos(r)];
+		});
+	}
+	var Zn = {
+		B: [3],
+		C: [4],
+		N: [3, 5],
+		O: [2],
+		P: [3, 5],
+		S: [
+			2,
+			4,
+			6
+		],
+		F: [1],
+		Cl: [1],
+		Br: [1],
+		I: [1]
+	}, Qn = {
+		"-": 1,
+		"/": 1,
+		"\\": 1,
+		"=": 2,
+		"#": 3,
+		$: 4
+	}, $n = /^(?:Cl|Br|[BCNOPSFI]|[bcnops]|\*)/, er = /^\[(\d*)(\*|[A-Z][a-z]?|[bcnops]|se|as)(@{0,2}(?:TH|AL|SP|TB|OH)?\d*)?(?:H(\d*))?(\++\d*|-+\d*)?(?::\d+)?\]/;
+	function tr(e) {
+		let t = [], n = [], r = [], i = new Map(), a = new Set(), [o, s, c] = [
+			-1,
+			"",
+			e.trim()
+		], l = (e, r, i) => {
+			if (e === r || t[e].bonds.some((e) => n[e].a === r || n[e].b === r)) return !1;
+			let a = i === ":" || i === "" && t[e].isAromatic && t[r].isAromatic;
+			return [e, r].forEach((e) => t[e].bonds.push(n.length)), n.push({
+				a: e,
+				b: r,
+				order: Qn[i] ?? 1,
+				isAromatic: a
+			}), !0;
+		}, u = (e, n) => {
+			let r = e !== "*" && e === e.toLowerCase();
+			t.push({
+				symbol: e[0].toUpperCase() + e.slice(1),
+				isAromatic: r,
+				charge: 0,
+				hydrogens: 0,
+				isotope: 0,
+				bonds: [],
+				...n
+			});
+			let i = o < 0 || l(o, t.length - 1, s);
+			return [o, s] = [t.length - 1, ""], i && t.length <= 200;
+		};
+		for (; c;) {
+			let e;
+			if (e = c.match($n)) {
+				if (a.add(t.length), !u(e[0], {})) return null;
+			} else if (e = c.match(er)) {
+				let [, t, n, , r, i = ""] = e, a = i[0] === "-" ? -1 : 1, o = Number(i.replace(/^[+-]+/, "")) || i.replace(/\d/g, "").length;
+				if (!u(n, {
+					isotope: Number(t),
+					hydrogens: r === void 0 ? 0 : Number(r || 1),
+					charge: a * o
+				})) return null;
+			} else if ((e = c.match(/^%\d\d|^\d/)) && o >= 0) {
+				let t = i.get(e[0]);
+				if (t) {
+					if (i.delete(e[0]), !l(t.atom, o, t.order || s)) return null;
+				} else i.set(e[0], {
+					atom: o,
+					order: s
+				});
+				s = "";
+			} else if ((e = c.match(/^[-=#$:/\\]/)) && o >= 0) s = e[0];
+			else if (c[0] === "(" && o >= 0) r.push(o);
+			else if (c[0] === ")" && r.length) o = r.pop();
+			else if (c[0] === ".") [o, s] = [-1, ""];
+			else return null;
+			c = c.slice(e?.[0].length ?? 1);
+		}
+		if (!t.length || i.size || r.length || s) return null;
+		let d = {
+			atoms: t,
+			bonds: n
+		};
+		nr(d, a);
+		let f = Dn(d, En(d));
+		return n.forEach((e, t) => e.isAromatic &&= f[t]), ir(d), d;
+	}
+	function nr({ atoms: e, bonds: t }, n) {
+		for (let r of n) {
+			let n = e[r], i = n.bonds.reduce((e, n) => e + t[n].order, 0) + +!!n.isAromatic, a = Zn[n.symbol] ?? [], o = n.isAromatic ? a[0] : a.find((e) => e >= i);
+			n.hydrogens = o === void 0 ? 0 : Math.max(0, o - i);
+		}
+	}
+	var rr = 2e4;
+	function ir({ atoms: e, bonds: t }) {
+		let n = new Set();
+		e.forEach((e, r) => {
+			if (!e.isAromatic) return;
+			let i = e.bonds.reduce((e, n) => e + t[n].order, 0) + e.hydrogens, a = {
+				C: 4,
+				N: e.charge > 0 ? 4 : 3,
+				P: 3,
+				As: 3,
+				B: 3,
+				O: e.charge > 0 ? 3 : 2,
+				S: e.charge > 0 ? 3 : 2,
+				Se: 2
+			}[e.symbol] ?? 4;
+			i - (e.charge < 0 ? e.charge : 0) < a && n.add(r);
+		});
+		let r = 0, i = (r) => e[r].bonds.filter((e) => t[e].isAromatic && n.has(t[e].a) && n.has(t[e].b)), a = () => {
+			let e = null;
+			for (let t of n) {
+				let n = i(t);
+				if ((!e || n.length < e.length) && (e = n), e.length < 2) break;
+			}
+			if (!e) return !0;
+			for (let i of e) {
+				if (++r > rr) return !1;
+				let { a: e, b: o } = t[i];
+				if (n.delete(e), n.delete(o), t[i].order = 2, a()) return !0;
+				t[i].order = 1, n.add(e), n.add(o);
+			}
+			return !1;
+		};
+		a();
+	}
+	// src/views/molecule.tsx
+	var ar = 26, or = {
+		width: 260,
+		height: 180,
+		side: 30,
+		edge: 16
+	}, sr = .18, cr = .3, lr = (e) => /(^|_|\b)smiles(_|\b|$)/i.test(e);
+	function ur({ smiles: e, width: t = or.width, height: n = or.height }) {
+		let r = G(() => {
+			let r = tr(e);
+			return r && dr(r, t, n);
+		}, [
+			e,
+			t,
+			n
+		]);
+		return r ? Z("svg", {
+			class: "structure",
+			viewBox: `0 0 ${r.width} ${r.height}`,
+			width: r.width,
+			height: r.height,
+			role: "img",
+			"aria-label": `Structure of ${e}`,
+			children: [Z("path", {
+				d: r.lines,
+				style: { strokeWidth: Math.max(.8, r.bond / 17) }
+			}), r.letters]
+		}) : null;
+	}
+	function dr(e, t, n) {
+		let { atoms: r, bonds: i } = e, { places: a, rings: o } = Ln(e), s = (e) => {
+			let t = a.map((t) => t[e]);
+			return [Math.min(...t), Math.max(...t)];
+		}, [[c, l], [u, d]] = [s(0), s(1)], f = Math.min(ar, (t - 2 * or.side) / Math.max(l - c, 1e-9), (n - 2 * or.edge) / Math.max(d - u, 1e-9)), [p, m] = [Math.ceil((l - c) * f + 2 * or.side), Math.ceil((d - u) * f + 2 * or.edge)], h = ([e, t]) => [(e - c) * f + or.side, (d - t) * f + or.edge], g = r.map((e) => e.symbol !== "C" || e.charge !== 0 || e.isotope > 0 || e.bonds.length === 0), _ = [], v = (e, t) => {
+			let [[n, r], [i, a]] = [h(e), h(t)];
+			_.push(`M${n.toFixed(1)} ${r.toFixed(1)}L${i.toFixed(1)} ${a.toFixed(1)}`);
+		}, y = new Map();
+		for (let e of o) e.forEach((t, n) => {
+			let r = [t, e[(n + 1) % e.length]].sort((e, t) => e - t).join();
+			y.has(r) || y.set(r, e);
+		});
+		for (let { a: e, b: t, order: n } of i) {
+			let [o, s] = [a[e], a[t]], c = Math.hypot(s[0] - o[0], s[1] - o[1]) || 1, [l, u] = [(s[0] - o[0]) / c, (s[1] - o[1]) / c], d = (n, r = 0) => {
+				let [i, a] = [Math.max(r, g[e] ? cr : 0), Math.max(r, g[t] ? cr : 0)];
+				i + a >= c || v([o[0] + l * i - u * n, o[1] + u * i + l * n], [s[0] - l * a - u * n, s[1] - u * a + l * n]);
+			}, f = y.get([e, t].sort((e, t) => e - t).join()), p = r[e].bonds.length === 1 || r[t].bonds.length === 1;
+			if (n === 1) d(0);
+			else if (n > 2) for (let e of [
+				-.18,
+				0,
+				sr
+			]) d(e);
+			else if (p && !f) for (let e of [-.18 / 2, sr / 2]) d(e);
+			else {
+				let n = (f ?? [e, t].flatMap((e) => r[e].bonds.map((t) => i[t].a === e ? i[t].b : i[t].a))).reduce((e, t) => e + Math.sign(Math.round(100 * ((a[t][1] - o[1]) * l - (a[t][0] - o[0]) * u))), 0);
+				d(0), d(n < 0 ? -.18 : sr, .14);
+			}
+		}
+		let b = r.flatMap((t, n) => g[n] ? [pr(t, n, h(a[n]), f, fr(e, a, n))] : []);
+		return {
+			width: p,
+			height: m,
+			bond: f,
+			lines: _.join(""),
+			letters: b
+		};
+	}
+	function fr({ atoms: e, bonds: t }, n, r) {
+		return e[r].bonds.reduce((e, i) => e + n[t[i].a === r ? t[i].b : t[i].a][0] - n[r][0], 0) > .1;
+	}
+	function pr({ symbol: e, hydrogens: t, charge: n, isotope: r }, i, [a, o], s, c) {
+		let l = Math.max(5, .5 * s), u = n === 0 ? "" : `${Math.abs(n) > 1 ? Math.abs(n) : ""}${n > 0 ? "+" : "−"}`, d = [[r ? String(r) : "", 1], [e, 0]], f = [[t ? "H" : "", 0], [t > 1 ? String(t) : "", -1]], p = c ? [
+			[u, 1],
+			...f,
+			...d
+		] : [
+			...d,
+			...f,
+			[u, 1]
+		], m = 0, h = (e.length * .36 + (r ? .2 : 0)) * l;
+		return Z("text", {
+			class: `atom-${e}`,
+			x: c ? a + h : a - h,
+			y: o + .36 * l,
+			"text-anchor": c ? "end" : "start",
+			style: { fontSize: `${l}px` },
+			children: p.filter(([e]) => e).map(([e, t], n) => {
+				let r = .28 * l * (m - t);
+				return m = t, Z("tspan", {
+					dy: r,
+					style: t ? { fontSize: `${.7 * l}px` } : void 0,
+					children: e
+				}, n);
+			})
+		}, i);
+	}
 	// src/views/planes.tsx
-	var En = 180;
-	function Dn({ columns: e, rows: t, planes: n }) {
-		let r = zt.value, i = J(null), a = t === 1 ? 40 : En;
+	var mr = 180;
+	function hr({ columns: e, rows: t, planes: n }) {
+		let r = zt.value, i = J(null), a = t === 1 ? 40 : mr;
 		return Z("div", {
 			class: "planes",
 			children: n.map(({ name: n, values: o }) => {
 				let [s, c] = o.reduce(([e, t], n) => [Math.min(e, n), Math.max(t, n)], [Infinity, -Infinity]), l = (e) => c > s ? (e - s) / (c - s) : .5, u = null;
 				return Z("figure", { children: [Z("svg", {
 					ref: (e) => void (u = e),
-					viewBox: `0 0 ${En} ${a}`,
+					viewBox: `0 0 ${mr} ${a}`,
 					role: "img",
 					"aria-label": `${n} across the map, from ${X(s, 4)} to ${X(c, 4)}`,
 					onPointerLeave: () => i.value = null,
 					children: Array.from(o, (n, o) => {
 						let [s, c] = [Math.floor(o / t), t - 1 - o % t];
 						return Z("rect", {
-							x: s * En / e,
+							x: s * mr / e,
 							y: c * a / t,
-							width: En / e + .3,
+							width: mr / e + .3,
 							height: a / t + .3,
 							fill: ft(l(n), r),
 							stroke: i.value === o ? "currentColor" : "none",
@@ -1945,39 +2360,39 @@
 					}),
 					Z(nn, {
 						name: n,
-						make: () => Qt(u, En, a, $t())
+						make: () => Qt(u, mr, a, $t())
 					})
 				] })] }, n);
 			})
 		});
 	}
 	// src/points/cloud.ts
-	function On(e, t) {
+	function gr(e, t) {
 		for (; t;) [e, t] = [t, e % t];
 		return e;
 	}
-	function kn(e) {
+	function _r(e) {
 		let t = new Uint32Array(e);
 		if (e < 3) return t.map((e, t) => t);
 		let n = Math.floor(e * .6180339887);
-		for (; On(n, e) !== 1;) n++;
+		for (; gr(n, e) !== 1;) n++;
 		let r = Math.floor(e / 3);
 		for (let i = 0; i < e; i++) t[i] = r, r += n, r >= e && (r -= e);
 		return t;
 	}
-	function An(e) {
+	function vr(e) {
 		let t = new WeakMap();
 		return (n) => (t.has(n) || t.set(n, e(n)), t.get(n));
 	}
-	var jn = An((e) => {
+	var yr = vr((e) => {
 		let [t, n] = [Infinity, -Infinity];
 		for (let r = 0; r < e.length; r++) {
 			let i = e[r];
 			i < t && (t = i), i > n && (n = i);
 		}
 		return t <= n && Number.isFinite(t) && Number.isFinite(n) ? [t, n] : null;
-	}), Mn = .02, Nn = 2e4, Pn = An((e) => {
-		let [t, n] = jn(e) ?? [0, 1], r = Math.max(1, Math.floor(e.length / Nn)), i = new Float64Array(Math.ceil(e.length / r)).map((t, n) => e[n * r]).filter(Number.isFinite).sort(), a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
+	}), br = .02, xr = 2e4, Sr = vr((e) => {
+		let [t, n] = yr(e) ?? [0, 1], r = Math.max(1, Math.floor(e.length / xr)), i = new Float64Array(Math.ceil(e.length / r)).map((t, n) => e[n * r]).filter(Number.isFinite).sort(), a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
 		if (!(c > 0)) return [t, n];
 		let [l, u] = [Infinity, -Infinity], d = 0;
 		for (let t = 0; t < e.length; t++) {
@@ -1985,27 +2400,27 @@
 			n < o - c || n > s + c ? d++ : (n < l && (l = n), n > u && (u = n));
 		}
 		let f = .04 * (u - l), p = [Math.max(t, l - f), Math.min(n, u + f)];
-		return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, Mn * e.length) ? p : [t, n];
-	}), [Fn, In] = [.12, 100];
-	function Ln(e) {
-		let t = jn(e);
-		if (!t || !(t[0] > 0) || !(t[1] / t[0] > In)) return !1;
+		return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, br * e.length) ? p : [t, n];
+	}), [Cr, wr] = [.12, 100];
+	function Tr(e) {
+		let t = yr(e);
+		if (!t || !(t[0] > 0) || !(t[1] / t[0] > wr)) return !1;
 		let n = 0, r = 0;
 		for (let i = 0; i < e.length; i++) Number.isFinite(e[i]) && (n += e[i] / t[1], r++);
-		let [i, a] = Pn(e);
-		return n / r < Fn && i === t[0] && a === t[1];
+		let [i, a] = Sr(e);
+		return n / r < Cr && i === t[0] && a === t[1];
 	}
-	var Rn = new WeakMap();
-	function zn(e) {
-		let t = Rn.get(e);
-		return t || Rn.set(e, t = {
+	var Er = new WeakMap();
+	function Dr(e) {
+		let t = Er.get(e);
+		return t || Er.set(e, t = {
 			name: e.name,
 			kind: "number",
 			values: Float64Array.from(e.values, Math.log10)
 		}), t;
 	}
-	function Bn(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
-		let i = e.map((e) => e.values), a = i[0].length, o = kn(a), s = i.map((e) => r ? Pn(e) : jn(e) ?? [0, 1]), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), p = new Uint8Array(a);
+	function Or(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
+		let i = e.map((e) => e.values), a = i[0].length, o = _r(a), s = i.map((e) => r ? Sr(e) : yr(e) ?? [0, 1]), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), p = new Uint8Array(a);
 		for (let e = 0; e < i.length; e++) {
 			let t = i[e], [n, r] = s[e], [l, u] = [c[e], d[e]];
 			for (let i = 0; i < a; i++) {
@@ -2031,9 +2446,9 @@
 			half: g(d, 1)
 		};
 	}
-	var Vn = new WeakMap();
-	function Hn(e) {
-		let t = Vn.get(e);
+	var kr = new WeakMap();
+	function Ar(e) {
+		let t = kr.get(e);
 		if (t) return t;
 		let [n, r] = [[
 			0,
@@ -2058,17 +2473,17 @@
 			1,
 			2
 		].map((t) => t === e ? r[t] : n[t]));
-		return Vn.set(e, i), i;
+		return kr.set(e, i), i;
 	}
-	function Un(e, t) {
-		let n = e.length, r = kn(n), i = new Float32Array(3 * n), a = 0;
+	function jr(e, t) {
+		let n = e.length, r = _r(n), i = new Float32Array(3 * n), a = 0;
 		for (let o = 0; o < n; o++) {
 			let n = r[o];
 			if (!Number.isFinite(e[n]) || !(Math.abs(t[n]) <= 90)) {
 				a++, i[3 * o] = NaN;
 				continue;
 			}
-			let [s, c, l] = Wn(e[n], t[n]);
+			let [s, c, l] = Mr(e[n], t[n]);
 			i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
 		}
 		return {
@@ -2090,7 +2505,7 @@
 			]
 		};
 	}
-	function Wn(e, t) {
+	function Mr(e, t) {
 		let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
 		return [
 			Math.cos(r) * Math.sin(n),
@@ -2099,7 +2514,7 @@
 		];
 	}
 	// src/points/camera.ts
-	var Gn = [
+	var Nr = [
 		1,
 		0,
 		0,
@@ -2110,7 +2525,7 @@
 		0,
 		1
 	];
-	function Kn(e, t) {
+	function Pr(e, t) {
 		let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 		return [
 			0,
@@ -2122,9 +2537,9 @@
 			2
 		].map((t) => n(e, t)));
 	}
-	function qn(e, t, n) {
+	function Fr(e, t, n) {
 		let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-		return Kn(Kn([
+		return Pr(Pr([
 			1,
 			0,
 			0,
@@ -2146,11 +2561,11 @@
 			r
 		]), e);
 	}
-	function Jn(e, t) {
+	function Ir(e, t) {
 		let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-		return qn(Gn, n, r);
+		return Fr(Nr, n, r);
 	}
-	function Yn(e, t, n, r, i) {
+	function Lr(e, t, n, r, i) {
 		let a = e.turn;
 		return [
 			t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2158,7 +2573,7 @@
 			a[6] * n + a[7] * r + a[8] * i
 		];
 	}
-	function Xn(e, t, n, r, i) {
+	function Rr(e, t, n, r, i) {
 		let [a, o, s, c] = [
 			Infinity,
 			-Infinity,
@@ -2175,7 +2590,7 @@
 			let d = n[0] * r + n[1] * i + n[2] * u, f = n[3] * r + n[4] * i + n[5] * u;
 			e.shape === "sphere" && n[6] * r + n[7] * i + n[8] * u < 0 || (d < a && (a = d), d > o && (o = d), f < s && (s = f), f > c && (c = f));
 		}
-		if (e.shape === "space") for (let [t, r, i] of Hn(e)) {
+		if (e.shape === "space") for (let [t, r, i] of Ar(e)) {
 			let e = n[0] * t + n[1] * r + n[2] * i, l = n[3] * t + n[4] * r + n[5] * i;
 			[a, o, s, c] = [
 				Math.min(a, e),
@@ -2197,7 +2612,7 @@
 			shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 		};
 	}
-	function Zn(e, t, n, r, i) {
+	function zr(e, t, n, r, i) {
 		let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 		return {
 			turn: e.turn,
@@ -2206,12 +2621,12 @@
 		};
 	}
 	// src/points/coast.ts
-	var Qn = [
+	var Br = [
 		"coast",
 		"borders",
 		"states"
-	], $n = 61;
-	function er(e) {
+	], Vr = 61;
+	function Hr(e) {
 		let t = JSON.parse(e), n = (e) => {
 			let [n, r, i] = [
 				0,
@@ -2220,7 +2635,7 @@
 			], a = () => {
 				let [t, r] = [0, 1];
 				for (;;) {
-					let i = e.charCodeAt(n++) - $n;
+					let i = e.charCodeAt(n++) - Vr;
 					if (t += r * (i & 31), i < 32) return t;
 					r *= 32;
 				}
@@ -2252,10 +2667,10 @@
 			cities: a
 		};
 	}
-	function tr([e, t], [n, r]) {
+	function Ur([e, t], [n, r]) {
 		return e >= -360 && t <= 540 && t - e <= 360 && n >= -90 && r <= 90;
 	}
-	var nr = class {
+	var Wr = class {
 		values = [];
 		starts = new Set();
 		add(e, t, n, r) {
@@ -2268,31 +2683,31 @@
 				starts: this.starts
 			};
 		}
-	}, rr = 2;
-	function ir(e) {
-		return Qn.map((t) => {
-			let n = new nr();
+	}, Gr = 2;
+	function Kr(e) {
+		return Br.map((t) => {
+			let n = new Wr();
 			for (let r of e[t]) for (let e = 0; e < r.length; e += 2) {
-				let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / rr));
-				for (let r = 1; r <= s; r++) n.add(...Wn(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
+				let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / Gr));
+				for (let r = 1; r <= s; r++) n.add(...Mr(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
 			}
 			return n.shore(t);
 		});
 	}
-	function ar(e) {
+	function qr(e) {
 		return {
 			isOut: (t) => e.some(([e, n]) => t > e && t < n),
 			place: (t) => t - e.reduce((e, [n, r, i]) => e + (t >= (n + r) / 2 ? r - n - i : 0), 0)
 		};
 	}
-	function or({ cities: e }) {
+	function Jr({ cities: e }) {
 		return e.map(({ name: e, longitude: t, latitude: n }) => ({
 			name: e,
-			position: Wn(t, n)
+			position: Mr(t, n)
 		}));
 	}
-	function sr({ cities: e }, { middle: t, half: n }, r, i) {
-		let { isOut: a, place: o } = ar(i);
+	function Yr({ cities: e }, { middle: t, half: n }, r, i) {
+		let { isOut: a, place: o } = qr(i);
 		return e.flatMap(({ name: e, longitude: i, latitude: s }) => {
 			let c = i - 360 * Math.floor((i - r) / 360);
 			return a(c) ? [] : [{
@@ -2305,10 +2720,10 @@
 			}];
 		});
 	}
-	function cr(e, { middle: t, half: n }, r, i) {
-		let a = i.flatMap(([e, t]) => [e, t]), { isOut: o, place: s } = ar(i);
-		return Qn.map((i) => {
-			let c = new nr();
+	function Xr(e, { middle: t, half: n }, r, i) {
+		let a = i.flatMap(([e, t]) => [e, t]), { isOut: o, place: s } = qr(i);
+		return Br.map((i) => {
+			let c = new Wr();
 			for (let l of e[i]) {
 				let e = !0;
 				for (let i = 2; i < l.length; i += 2) {
@@ -2345,11 +2760,11 @@
 			return c.shore(i);
 		});
 	}
-	var [lr, ur] = [7, 400];
-	function dr(e, t) {
-		return t <= ur && (e !== "states" || t >= lr);
+	var [Zr, Qr] = [7, 400];
+	function $r(e, t) {
+		return t <= Qr && (e !== "states" || t >= Zr);
 	}
-	function fr({ positions: e, starts: t }, n, r, i, a) {
+	function ei({ positions: e, starts: t }, n, r, i, a) {
 		let o = [], [s, c, l, u] = [
 			0,
 			0,
@@ -2357,7 +2772,7 @@
 			!1
 		];
 		for (let d = 0; d < e.length / 3; d++) {
-			let [f, p, m] = Yn(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
+			let [f, p, m] = Lr(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
 			t.has(d) || h || l || g ? u = !1 : (u || o.push("M", (s / i).toFixed(1), " ", (c / i).toFixed(1)), o.push("L", (f / i).toFixed(1), " ", (p / i).toFixed(1)), u = !0), [s, c, l] = [
 				f,
 				p,
@@ -2366,22 +2781,22 @@
 		}
 		return o.join("");
 	}
-	function pr(e, t, n, r) {
+	function ti(e, t, n, r) {
 		return e[0] < t[2] + n && e[2] > t[0] - n && e[1] < t[3] + r && e[3] > t[1] - r;
 	}
-	var [mr, hr] = [6.2, 7], [gr, _r] = [26, 12], vr = .25;
-	function yr(e, t, n, r, i, a, o) {
+	var [ni, ri] = [6.2, 7], [ii, ai] = [26, 12], oi = .25;
+	function si(e, t, n, r, i, a, o) {
 		let s = [], c = [];
 		for (let { name: l, position: u } of e) {
-			let [e, d, f] = Yn(t, n, ...u), [p, m] = [e / r, d / r];
-			if (!(i && f < vr)) for (let e of [!1, !0]) {
-				let [t, n] = e ? [p - 5 - mr * l.length, p + 3] : [p - 3, p + 5 + mr * l.length], r = [
+			let [e, d, f] = Lr(t, n, ...u), [p, m] = [e / r, d / r];
+			if (!(i && f < oi)) for (let e of [!1, !0]) {
+				let [t, n] = e ? [p - 5 - ni * l.length, p + 3] : [p - 3, p + 5 + ni * l.length], r = [
 					t,
-					m - hr,
+					m - ri,
 					n,
-					m + hr
+					m + ri
 				];
-				if (!(!(r[0] >= a[0] && r[1] >= a[1] && r[2] <= a[2] && r[3] <= a[3]) || o.some((e) => pr(r, e, 2, 2)) || c.some((e) => pr(r, e, gr, _r)))) {
+				if (!(!(r[0] >= a[0] && r[1] >= a[1] && r[2] <= a[2] && r[3] <= a[3]) || o.some((e) => ti(r, e, 2, 2)) || c.some((e) => ti(r, e, ii, ai)))) {
 					c.push(r), s.push({
 						name: l,
 						x: p,
@@ -2395,35 +2810,35 @@
 		return s;
 	}
 	// src/state/coast.ts
-	var br = Le(null), xr = !1;
-	async function Sr(e) {
-		if (!xr) {
-			xr = !0;
+	var ci = Le(null), li = !1;
+	async function ui(e) {
+		if (!li) {
+			li = !0;
 			try {
-				br.value = er(await e());
+				ci.value = Hr(await e());
 			} catch {
-				xr = !1;
+				li = !1;
 			}
 		}
 	}
 	// src/state/csv.ts
-	function Cr(e) {
+	function di(e) {
 		let t = e == null || typeof e == "number" && Number.isNaN(e) ? "" : String(e);
 		return /[",\r\n]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
 	}
-	function wr(e) {
+	function fi(e) {
 		for (let t = 6; t < 10; t++) {
 			let n = Number(e.toPrecision(t));
 			if (Math.fround(n) === e) return n;
 		}
 		return e;
 	}
-	function Tr(e) {
-		return `${e.map(Cr).join(",")}\n`;
+	function pi(e) {
+		return `${e.map(di).join(",")}\n`;
 	}
 	// src/state/boxes.ts
-	var Er = 1.5;
-	function Dr(e, t, n) {
+	var mi = 1.5;
+	function hi(e, t, n) {
 		let r = new Uint32Array(n + 1), i = (n) => t[n] >= 0 && Number.isFinite(e[n]);
 		for (let e = 0; e < t.length; e++) i(e) && r[t[e] + 1]++;
 		for (let e = 0; e < n; e++) r[e + 1] += r[e];
@@ -2431,18 +2846,18 @@
 		for (let n = 0; n < t.length; n++) i(n) && (a[o[t[n]]++] = e[n]);
 		return Array.from({ length: n }, (e, t) => {
 			let n = a.subarray(r[t], r[t + 1]).sort();
-			return n.length ? Ar(n) : null;
+			return n.length ? vi(n) : null;
 		});
 	}
-	function Or(e, t, n) {
+	function gi(e, t, n) {
 		let [r, i] = [e[0], -1];
 		for (let a of e) {
-			let e = kr(a.values, t, n);
+			let e = _i(a.values, t, n);
 			e > i && ([r, i] = [a, e]);
 		}
 		return r;
 	}
-	function kr(e, t, n) {
+	function _i(e, t, n) {
 		let [r, i] = [new Float64Array(n), new Float64Array(n)], [a, o, s] = [
 			0,
 			0,
@@ -2459,7 +2874,7 @@
 		for (let e = 0; e < n; e++) r[e] && (c += r[e] * (i[e] / r[e] - o) ** 2);
 		return c / s;
 	}
-	function Ar(e) {
+	function vi(e) {
 		let t = (t) => {
 			let n = t * (e.length - 1), [r, i] = [e[Math.floor(n)], e[Math.ceil(n)]], a = n - Math.floor(n);
 			return r * (1 - a) + i * a;
@@ -2467,7 +2882,7 @@
 			t(.25),
 			t(.5),
 			t(.75)
-		], r = Er * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
+		], r = mi * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
 		return {
 			rows: e.length,
 			quartiles: n,
@@ -2476,7 +2891,7 @@
 		};
 	}
 	new URL("../", document.baseURI.split(/[?#]/)[0]);
-	var jr = class extends Error {
+	var yi = class extends Error {
 		status;
 		code;
 		retryAfter;
@@ -2486,9 +2901,9 @@
 	};
 	Le(null), Le(null), Le("connecting"), Le(null);
 	// src/views/fault.tsx
-	function Mr({ error: e, code: t }) {
+	function bi({ error: e, code: t }) {
 		if (!e) return null;
-		let n = e instanceof Error ? e.message : String(e), r = mt(t ?? (e instanceof jr ? e.code : "")), i = n.split("\n");
+		let n = e instanceof Error ? e.message : String(e), r = ht(t ?? (e instanceof yi ? e.code : "")), i = n.split("\n");
 		return Z("div", {
 			class: "trouble",
 			role: "alert",
@@ -2499,7 +2914,7 @@
 		});
 	}
 	// src/views/table.tsx
-	function Nr({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
+	function xi({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 		let o = t.map((e, t) => n.some((e) => typeof e[t] == "number"));
 		return Z("div", {
 			class: "scroll",
@@ -2532,30 +2947,30 @@
 							type: "button",
 							class: "link",
 							onClick: (e) => (e.stopPropagation(), a(t)),
-							children: Pr(e)
-						}) : Pr(e)
+							children: Si(e)
+						}) : Si(e)
 					}, n))]
 				}, t)) })
 			] })
 		});
 	}
-	function Pr(e) {
+	function Si(e) {
 		let t = typeof e == "string" ? e : X(e, 6);
 		return t.length > 80 ? `${t.slice(0, 77)}…` : t;
 	}
 	// src/views/boxes.tsx
-	var Fr = 12e6, Ir = 1e5, Lr = 40, Rr = 24, [zr, Br, Vr] = [
+	var Ci = 12e6, wi = 1e5, Ti = 40, Ei = 24, [Di, Oi, ki] = [
 		4,
 		26,
 		14
-	], Hr = 7, Ur = "\0probability";
-	function Wr({ suffix: e, columns: t, grouping: n, hidden: r, theme: i, column: a, settle: o, nameOf: s, choose: c }) {
+	], Ai = 7, ji = "\0probability";
+	function Mi({ suffix: e, columns: t, grouping: n, hidden: r, theme: i, column: a, settle: o, nameOf: s, choose: c }) {
 		let l = W(null), u = W(null), d = J(480), f = J(-1);
 		U(() => {
 			let e = new ResizeObserver(([e]) => d.value = Math.max(240, Math.round(e.contentRect.width)));
 			return e.observe(l.current), () => e.disconnect();
 		}, []);
-		let { groupOf: p, groups: m, probability: h } = n, g = J(p.length <= Ir);
+		let { groupOf: p, groups: m, probability: h } = n, g = J(p.length <= wi);
 		U(() => void setTimeout(() => g.value = !0, 100), []);
 		let _ = t.map((e) => [
 			e.name,
@@ -2567,15 +2982,15 @@
 			values: h
 		}, [h]);
 		v && _.push([
-			Ur,
+			ji,
 			"probability (how sure)",
 			v
 		]);
-		let y = G(() => g.value && p.length * t.length <= Fr ? Or(t, p, m.length)?.name : void 0, [
+		let y = G(() => g.value && p.length * t.length <= Ci ? gi(t, p, m.length)?.name : void 0, [
 			t,
 			p,
 			g.value
-		]), b = a ?? y ?? "", x = _.find(([e]) => e === b), S = x?.[2], C = G(() => S !== void 0 && Ln(S.values), [S]), w = G(() => S && g.value ? Dr((C ? zn(S) : S).values, p, m.length) : [], [
+		]), b = a ?? y ?? "", x = _.find(([e]) => e === b), S = x?.[2], C = G(() => S !== void 0 && Tr(S.values), [S]), w = G(() => S && g.value ? hi((C ? Dr(S) : S).values, p, m.length) : [], [
 			S,
 			C,
 			p,
@@ -2583,11 +2998,11 @@
 		]).flatMap((e, t) => e && !r.has(t) ? [{
 			group: t,
 			box: e
-		}] : []), T = w.slice(0, Lr), E = (e) => C ? 10 ** e : e, D = (e, t = 4) => X(E(e), t), ee = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${D(t[1])}, half of the rows from ${D(t[0])} to ${D(t[2])}, whiskers from ${D(n[0])} to ${D(n[1])}, ${Y(r)} of ${Y(e)} rows beyond`, O = d.value, k = T.map(({ group: e }) => s(e)), A = Math.min(.36 * O, 260, Hr * Math.max(0, ...k.map((e) => e.length)) + 20), j = Math.floor((A - 20) / Hr), M = zr + Rr * T.length + Br, [N, P] = T.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
+		}] : []), T = w.slice(0, Ti), E = (e) => C ? 10 ** e : e, D = (e, t = 4) => X(E(e), t), ee = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${D(t[1])}, half of the rows from ${D(t[0])} to ${D(t[2])}, whiskers from ${D(n[0])} to ${D(n[1])}, ${Y(r)} of ${Y(e)} rows beyond`, O = d.value, k = T.map(({ group: e }) => s(e)), A = Math.min(.36 * O, 260, Ai * Math.max(0, ...k.map((e) => e.length)) + 20), j = Math.floor((A - 20) / Ai), M = Di + Ei * T.length + Oi, [N, P] = T.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
 		N === P && ([N, P] = [N - .5, P + .5]);
 		let F = (e) => {
 			let t = Math.max(Math.abs(N), Math.abs(P)) || 1;
-			return A + (O - A - Vr) * (e / t - N / t) / (P / t - N / t || 1);
+			return A + (O - A - ki) * (e / t - N / t) / (P / t - N / t || 1);
 		}, te = Math.max(2, Math.floor((O - A) / 64)), I = T.length ? C ? sn(E(N), E(P), te).map(Math.log10) : on(N, P, te) : [], L = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", R = (e, t) => {
 			let n = {
 				ArrowDown: t + 1,
@@ -2645,7 +3060,7 @@
 						style: { display: "block" },
 						children: [
 							I.map((e) => Z("path", {
-								d: `M${F(e)} ${zr}V${M - Br + 4}`,
+								d: `M${F(e)} ${Di}V${M - Oi + 4}`,
 								stroke: "var(--line)"
 							}, e)),
 							I.map((e) => Z("text", {
@@ -2655,7 +3070,7 @@
 								children: D(e, 5)
 							}, e)),
 							T.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
-								let a = Tt(m[e], i), [o, s, l] = t.map(F), u = k[r], d = zr + Rr * (r + .5);
+								let a = Et(m[e], i), [o, s, l] = t.map(F), u = k[r], d = Di + Ei * (r + .5);
 								return Z("g", {
 									style: { cursor: "pointer" },
 									onClick: (t) => c(e, L(t)),
@@ -2663,8 +3078,8 @@
 									children: [
 										Z("rect", {
 											width: O,
-											y: zr + Rr * r,
-											height: Rr,
+											y: Di + Ei * r,
+											height: Ei,
 											fill: "var(--wash)",
 											"fill-opacity": +(r === f.value)
 										}),
@@ -2715,17 +3130,17 @@
 						]
 					})
 				}),
-				w.length > Lr && Z("p", {
+				w.length > Ti && Z("p", {
 					class: "note",
 					children: [
 						"The first ",
-						Lr,
+						Ti,
 						" of ",
 						Y(w.length),
 						" are drawn; the table has all."
 					]
 				}),
-				w.length > 0 && Z("details", { children: [Z("summary", { children: "Box plots as a table" }), Z(Nr, {
+				w.length > 0 && Z("details", { children: [Z("summary", { children: "Box plots as a table" }), Z(xi, {
 					caption: `${S.name} by ${n.title}`,
 					names: [
 						n.title,
@@ -2753,10 +3168,10 @@
 		});
 	}
 	// src/points/raster.ts
-	var { fround: Gr } = Math;
-	function Kr(e, { width: t, height: n }, r, i, a, o, s, c) {
+	var { fround: Ni } = Math;
+	function Pi(e, { width: t, height: n }, r, i, a, o, s, c) {
 		e.fill(s);
-		let l = a.turn.map(Gr), u = Gr(a.scale[0]), d = Gr(a.scale[1]), f = Gr(t / 2 + a.shift[0]), p = Gr(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = yn(o), v = (o - 1) / 2;
+		let l = a.turn.map(Ni), u = Ni(a.scale[0]), d = Ni(a.scale[1]), f = Ni(t / 2 + a.shift[0]), p = Ni(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = yn(o), v = (o - 1) / 2;
 		for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 			let s = i[a];
 			if (s >>> 24 !== r) continue;
@@ -2774,7 +3189,7 @@
 			}
 		}
 	}
-	function qr(e) {
+	function Fi(e) {
 		let t = e.getContext("2d"), n = t.createImageData(1, 1), r = null, i = new Uint32Array();
 		return {
 			kind: "cpu",
@@ -2784,13 +3199,13 @@
 				e.width = r, e.height = i, n = t.createImageData(r, i);
 			},
 			draw(a, o, s, c) {
-				r && (Kr(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? _n(s, 255) : 0, c), t.putImageData(n, 0, 0));
+				r && (Pi(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? _n(s, 255) : 0, c), t.putImageData(n, 0, 0));
 			},
 			end() {}
 		};
 	}
 	// src/points/select.ts
-	function Jr(e, t, n, r, i) {
+	function Ii(e, t, n, r, i) {
 		let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 		for (let e = 0; e < f; e++) {
 			if (!(t[e] >>> 24)) continue;
@@ -2798,21 +3213,21 @@
 			u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 		}
 	}
-	function Yr(e, t, n, r, i, a, o) {
+	function Li(e, t, n, r, i, a, o) {
 		let [s, c] = [-1, o * o];
-		return Jr(e, t, n, r, (e, t, n) => {
+		return Ii(e, t, n, r, (e, t, n) => {
 			let r = (t - i) ** 2 + (n - a) ** 2;
 			r <= c && ([s, c] = [e, r]);
 		}), s;
 	}
-	function Xr(e, t, n, r, i) {
-		let { width: a, height: o } = r, s = Zr(i, a, o), c = new Uint32Array(e.count), l = 0;
-		return Jr(e, t, n, r, (e, t, n) => {
+	function Ri(e, t, n, r, i) {
+		let { width: a, height: o } = r, s = zi(i, a, o), c = new Uint32Array(e.count), l = 0;
+		return Ii(e, t, n, r, (e, t, n) => {
 			let [r, i] = [Math.floor(t), Math.floor(n)];
 			r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 		}), c.slice(0, l);
 	}
-	function Zr(e, t, n) {
+	function zi(e, t, n) {
 		let r = new Uint8Array(t * n);
 		for (let i = 0; i < n; i++) {
 			let n = i + .5, a = [];
@@ -2829,8 +3244,8 @@
 		return r;
 	}
 	// src/points/webgl.ts
-	var Qr = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", $r = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", ei = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-	function ti(e, t, n) {
+	var Bi = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Vi = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Hi = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+	function Ui(e, t, n) {
 		let r = e.getContext("webgl2", {
 			antialias: !1,
 			depth: !1,
@@ -2839,10 +3254,10 @@
 		});
 		if (!r) return null;
 		let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-		if (ei.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+		if (Hi.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 		e.addEventListener("webglcontextlost", n);
 		let o = r.createProgram();
-		for (let [e, t] of [[r.VERTEX_SHADER, Qr], [r.FRAGMENT_SHADER, $r]]) {
+		for (let [e, t] of [[r.VERTEX_SHADER, Bi], [r.FRAGMENT_SHADER, Vi]]) {
 			let n = r.createShader(e);
 			r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 		}
@@ -2886,8 +3301,8 @@
 		};
 	}
 	// src/views/cloud.tsx
-	var ni = 25e4, ri = 4e5, ii = 12, ai = [58, 40], oi = [44, 40], si = 460;
-	function ci(e) {
+	var Wi = 25e4, Gi = 4e5, Ki = 12, qi = [58, 40], Ji = [44, 40], Yi = 460;
+	function Xi(e) {
 		let { cloud: t, paint: n, theme: r, tool: i, isEqual: a, pointWidth: o, names: s } = e, c = W(null), l = W(null), u = J(null), d = J({
 			width: 0,
 			height: 0
@@ -2902,24 +3317,24 @@
 			let e = _.current;
 			cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 				if (!l.current || !u.peek()) return;
-				let { theme: t, pointWidth: n, shores: r } = v.current, i = l.current.kind === "cpu" && e.isMoving ? ni : Infinity;
-				l.current.draw(u.peek(), li(n * g.current), r ? null : lt[t], i);
+				let { theme: t, pointWidth: n, shores: r } = v.current, i = l.current.kind === "cpu" && e.isMoving ? Wi : Infinity;
+				l.current.draw(u.peek(), Zi(n * g.current), r ? null : lt[t], i);
 			});
 		}, b = (e) => {
 			u.value = e;
 			let t = _.current;
-			t.isFitted = !1, t.isMoving = v.current.cloud.count > ni, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+			t.isFitted = !1, t.isMoving = v.current.cloud.count > Wi, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 				t.isMoving = !1, y();
 			}, 120));
 		}, x = () => {
-			let { cloud: e, isEqual: t } = v.current, n = d.peek().width / g.current < si ? oi : ai;
-			b(Xn(e, d.peek(), ui(e), n.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
+			let { cloud: e, isEqual: t } = v.current, n = d.peek().width / g.current < Yi ? Ji : qi;
+			b(Rr(e, d.peek(), Qi(e), n.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
 		};
 		U(() => {
 			let { forced: t } = e, n = document.createElement("canvas");
 			n.setAttribute("aria-hidden", "true");
 			let r = null;
-			return t !== "cpu" && !f.value && (r = ti(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= qr(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
+			return t !== "cpu" && !f.value && (r = Ui(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Fi(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
 				r.end(), n.remove(), l.current = null;
 			};
 		}, [f.value, e.forced]), U(() => {
@@ -2952,8 +3367,8 @@
 			e.shores
 		]), e.handle.current = {
 			fit: x,
-			zoom: (e) => u.peek() && b(Zn(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
-			svg: () => Ni(c.current, v.current, u.peek(), d.peek())
+			zoom: (e) => u.peek() && b(zr(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
+			svg: () => xa(c.current, v.current, u.peek(), d.peek())
 		};
 		let S = W(new Map()), C = W({
 			x: 0,
@@ -2975,13 +3390,13 @@
 			let n = w(e), r = S.current.get(e.pointerId);
 			if (!u.peek()) return;
 			if (!r) {
-				e.pointerType === "mouse" && t.count <= ri && O(n);
+				e.pointerType === "mouse" && t.count <= Gi && O(n);
 				return;
 			}
 			let a = 4 * g.current;
 			if (Math.hypot(n[0] - C.current.x, n[1] - C.current.y) > a && (C.current.hasMoved = !0), S.current.size === 2) {
 				let [t] = [...S.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1]));
-				b(Zn(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
+				b(zr(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
 			} else if (m.value) {
 				let { x: e, y: t } = C.current;
 				m.value = i === "box" ? [
@@ -2998,7 +3413,7 @@
 					shift: [c[0] + i, c[1] + a]
 				});
 				else {
-					let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(d.peek().width, d.peek().height)), n = qn(o, i * e, a * e);
+					let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(d.peek().width, d.peek().height)), n = Fr(o, i * e, a * e);
 					b({
 						turn: n,
 						scale: s,
@@ -3012,11 +3427,11 @@
 			let a = w(r), o = m.value;
 			if (m.value = null, !u.peek() || r.type === "pointercancel") return;
 			let s = r.altKey ? "subtract" : r.shiftKey ? "add" : "replace";
-			o && C.current.hasMoved && o.length > 2 ? e.onSelect(Xr(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(Yr(t, n, u.peek(), d.peek(), a[0], a[1], ii * g.current));
+			o && C.current.hasMoved && o.length > 2 ? e.onSelect(Ri(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(Li(t, n, u.peek(), d.peek(), a[0], a[1], Ki * g.current));
 		}, ee = W(0), O = (e) => {
 			cancelAnimationFrame(ee.current), ee.current = requestAnimationFrame(() => {
 				if (!u.peek()) return;
-				let t = Yr(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], ii * g.current);
+				let t = Li(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], Ki * g.current);
 				h.value = t < 0 ? null : {
 					point: t,
 					x: e[0] / g.current,
@@ -3027,7 +3442,7 @@
 			if (!u.peek()) return;
 			e.preventDefault();
 			let [t, n] = w(e);
-			b(Zn(u.peek(), d.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+			b(zr(u.peek(), d.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
 		}, A = (r) => {
 			if (r.ctrlKey || r.metaKey || !u.peek()) return;
 			let i = 40 * g.current, a = {
@@ -3042,14 +3457,14 @@
 				shift: [c[0] + a[0], c[1] + a[1]]
 			});
 			else if (a) b({
-				turn: qn(o, a[0] / i * .1, a[1] / i * .1),
+				turn: Fr(o, a[0] / i * .1, a[1] / i * .1),
 				scale: s,
 				shift: c
 			});
 			else if (r.key === "+" || r.key === "=") e.handle.current.zoom(1.4);
 			else if (r.key === "-") e.handle.current.zoom(1 / 1.4);
 			else if (r.key === "0") x();
-			else if (r.key === "Enter") e.onPick(Yr(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
+			else if (r.key === "Enter") e.onPick(Li(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
 			else return;
 			r.preventDefault();
 		}, j = h.value && !m.value ? e.hint(h.value.point) : null, M = g.current, N = u.value;
@@ -3069,14 +3484,14 @@
 			onWheel: k,
 			onKeyDown: A,
 			children: [
-				N && d.value.width > 0 && e.shores && Z(hi, {
+				N && d.value.width > 0 && e.shores && Z(ra, {
 					cloud: t,
 					shores: e.shores,
 					camera: N,
 					size: d.value,
 					ratio: M
 				}),
-				N && d.value.width > 0 && Z(gi, {
+				N && d.value.width > 0 && Z(ia, {
 					cloud: t,
 					camera: N,
 					size: d.value,
@@ -3103,30 +3518,30 @@
 			]
 		});
 	}
-	function li(e) {
+	function Zi(e) {
 		return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 	}
-	function ui(e) {
-		if (e.shape === "plane") return Gn;
-		if (e.shape === "space") return qn(Gn, .6, .4);
+	function Qi(e) {
+		if (e.shape === "plane") return Nr;
+		if (e.shape === "space") return Fr(Nr, .6, .4);
 		let [t, n, r] = [
 			0,
 			0,
 			0
 		], i = Math.max(1, Math.floor(e.count / 2e4));
 		for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-		return Jn(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+		return Ir(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 	}
-	function di(e, t, n) {
+	function $i(e, t, n) {
 		return (e.shape === "sphere" ? t.scale[1] * Math.PI / 180 : t.scale[1] / e.half[1]) / n;
 	}
-	var [fi, pi, mi] = [
+	var [ea, ta, na] = [
 		[58, 34],
 		6,
 		[60, 258]
 	];
-	function hi({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
-		let a = e.shape === "sphere", o = di(e, n, i), s = n.scale[0] / i, [c, l] = [r.width / i, r.height / i];
+	function ra({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
+		let a = e.shape === "sphere", o = $i(e, n, i), s = n.scale[0] / i, [c, l] = [r.width / i, r.height / i];
 		return Z("svg", {
 			class: "lands",
 			width: c,
@@ -3138,22 +3553,22 @@
 					cx: c / 2 + n.shift[0] / i,
 					cy: l / 2 + n.shift[1] / i,
 					r: s
-				}), t.map((e) => dr(e.kind, o) && Z("path", {
+				}), t.map((e) => $r(e.kind, o) && Z("path", {
 					class: e.kind,
-					d: fr(e, n, r, i, a)
+					d: ei(e, n, r, i, a)
 				}, e.kind))]
 			})
 		});
 	}
-	function gi({ cloud: e, camera: t, size: n, ratio: r, names: i, logs: a, marks: o, picked: s, drawing: c, theme: l, degrees: u, outlines: d, ground: f, towns: p }) {
+	function ia({ cloud: e, camera: t, size: n, ratio: r, names: i, logs: a, marks: o, picked: s, drawing: c, theme: l, degrees: u, outlines: d, ground: f, towns: p }) {
 		let [m, h] = [n.width / r, n.height / r], g = e.shape === "sphere", _ = (e, i, a) => {
-			let [o, s, c] = Yn(t, n, e, i, a);
+			let [o, s, c] = Lr(t, n, e, i, a);
 			return [
 				o / r,
 				s / r,
 				c
 			];
-		}, v = s < 0 ? null : _(e.positions[3 * s], e.positions[3 * s + 1], e.positions[3 * s + 2]), y = G(() => vi(o.map((e) => ({
+		}, v = s < 0 ? null : _(e.positions[3 * s], e.positions[3 * s + 1], e.positions[3 * s + 2]), y = G(() => oa(o.map((e) => ({
 			mark: e,
 			at: _(e.x, e.y, e.z)
 		})), m, h, g), [
@@ -3161,57 +3576,57 @@
 			t,
 			n
 		]), b = g ? [
-			pi,
-			pi,
-			m - pi,
-			h - pi
+			ta,
+			ta,
+			m - ta,
+			h - ta
 		] : [
-			fi[0],
+			ea[0],
 			24,
-			m - pi,
-			h - fi[1]
+			m - ta,
+			h - ea[1]
 		], x = y.map(({ mark: e, at: [t, n] }) => [
-			t - _i(e),
+			t - aa(e),
 			n - 10,
-			t + _i(e),
+			t + aa(e),
 			n + 10
 		]);
-		u && x.push(...Ti(yi(e, t, n, r), u).map(({ left: e, right: t }) => [
+		u && x.push(...pa(sa(e, t, n, r), u).map(({ left: e, right: t }) => [
 			e,
 			0,
 			t,
 			h
 		]));
-		let S = g && ji(t, n, m, _, x);
-		return m >= si && x.push([
-			m - mi[0],
+		let S = g && ya(t, n, m, _, x);
+		return m >= Yi && x.push([
+			m - na[0],
 			0,
 			m,
-			mi[1]
+			na[1]
 		]), Z("svg", {
 			class: "over",
 			width: m,
 			height: h,
 			"aria-hidden": "true",
 			children: [
-				e.shape === "plane" && f && Z(ki, {
+				e.shape === "plane" && f && Z(_a, {
 					ground: f,
-					plane: yi(e, t, n, r)
+					plane: sa(e, t, n, r)
 				}),
-				e.shape === "plane" && d && Z(Oi, {
+				e.shape === "plane" && d && Z(ga, {
 					outlines: d,
-					plane: yi(e, t, n, r),
+					plane: sa(e, t, n, r),
 					theme: l
 				}),
-				e.shape === "plane" && Z(Ei, {
-					plane: yi(e, t, n, r),
+				e.shape === "plane" && Z(ma, {
+					plane: sa(e, t, n, r),
 					size: n,
 					ratio: r,
 					names: i,
 					logs: a,
 					degrees: u
 				}),
-				e.shape === "space" && Z(Ai, {
+				e.shape === "space" && Z(va, {
 					cloud: e,
 					names: i,
 					pixel: _,
@@ -3226,7 +3641,7 @@
 						children: e
 					}, e))]
 				}),
-				p && dr("coast", di(e, t, r)) && yr(p, t, n, r, g, b, x).map(({ name: e, x: t, y: n, isLeft: r }, i) => Z("g", {
+				p && $r("coast", $i(e, t, r)) && si(p, t, n, r, g, b, x).map(({ name: e, x: t, y: n, isLeft: r }, i) => Z("g", {
 					class: "city",
 					transform: `translate(${t} ${n})`,
 					children: [Z("circle", { r: "2" }), Z("text", {
@@ -3240,9 +3655,9 @@
 					class: "mark",
 					transform: `translate(${t} ${n})`,
 					children: [Z("rect", {
-						x: -_i(e),
+						x: -aa(e),
 						y: "-10",
-						width: 2 * _i(e),
+						width: 2 * aa(e),
 						height: "20",
 						rx: "10",
 						fill: e.colour
@@ -3265,18 +3680,18 @@
 			]
 		});
 	}
-	function _i(e) {
+	function aa(e) {
 		return Math.max(10, 3.6 * e.text.length + 6);
 	}
-	function vi(e, t, n, r) {
+	function oa(e, t, n, r) {
 		let i = [];
 		for (let a of e) {
 			let [e, o, s] = a.at;
-			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > _i(t) + _i(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > aa(t) + aa(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 		}
 		return i;
 	}
-	function yi({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+	function sa({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		return {
 			toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 			toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -3284,7 +3699,7 @@
 			fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 		};
 	}
-	function bi(e, t, n) {
+	function ca(e, t, n) {
 		let r = on(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
 		return i > 10 ? [
 			15,
@@ -3293,29 +3708,29 @@
 			90
 		].find((r) => (t - e) / r <= n) ?? 90 : i;
 	}
-	function xi(e, t, n) {
-		let r = bi(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
-		return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, Ci((i + t) * r, "N", "S")]);
+	function la(e, t, n) {
+		let r = ca(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
+		return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, da((i + t) * r, "N", "S")]);
 	}
-	function Si(e, t, n, r) {
-		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = bi(e, t, n);
+	function ua(e, t, n, r) {
+		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = ca(e, t, n);
 		for (let n = Math.ceil(e / o) * o; n <= t + i; n += o) {
 			let i = 0, o = !1;
 			for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 			let s = n - i;
-			!o && s >= e && s <= t && a.push([s, Ci((n + 540) % 360 - 180, "E", "W")]);
+			!o && s >= e && s <= t && a.push([s, da((n + 540) % 360 - 180, "E", "W")]);
 		}
 		return a;
 	}
-	function Ci(e, t, n) {
+	function da(e, t, n) {
 		let r = `${Number(Math.abs(e).toFixed(4))}°`;
 		return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 	}
-	function wi(e, t, n) {
+	function fa(e, t, n) {
 		let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
 		return sn(r(e), r(t), n).map((e) => [Math.log10(e), X(e, 6)]);
 	}
-	function Ti({ fromX: e }, t) {
+	function pa({ fromX: e }, t) {
 		let n = 0;
 		return (t?.breaks ?? []).map(([t, r, i]) => {
 			let [a, o] = [e(t - n), e(t - n + i)];
@@ -3326,9 +3741,9 @@
 			};
 		});
 	}
-	function Ei({ plane: e, size: t, ratio: n, names: r, logs: i = [], degrees: a }) {
-		let { toX: o, toY: s, fromX: c, fromY: l } = e, [u, d] = [t.width / n, t.height / n], f = [Math.max(2, Math.floor(u / 110)), Math.max(2, Math.floor(d / 80))], p = a ? Si(o(0), o(u), f[0], a.breaks) : i[0] ? wi(o(0), o(u), f[0]) : on(o(0), o(u), f[0]).map((e) => [e, X(e, 6)]), m = a ? xi(s(d), s(0), f[1]) : i[1] ? wi(s(d), s(0), f[1]) : on(s(d), s(0), f[1]).map((e) => [e, X(e, 6)]);
-		return Z(x, { children: [Ti(e, a).map(({ left: e, right: t, text: n }) => Z("g", {
+	function ma({ plane: e, size: t, ratio: n, names: r, logs: i = [], degrees: a }) {
+		let { toX: o, toY: s, fromX: c, fromY: l } = e, [u, d] = [t.width / n, t.height / n], f = [Math.max(2, Math.floor(u / 110)), Math.max(2, Math.floor(d / 80))], p = a ? ua(o(0), o(u), f[0], a.breaks) : i[0] ? fa(o(0), o(u), f[0]) : on(o(0), o(u), f[0]).map((e) => [e, X(e, 6)]), m = a ? la(s(d), s(0), f[1]) : i[1] ? fa(s(d), s(0), f[1]) : on(s(d), s(0), f[1]).map((e) => [e, X(e, 6)]);
+		return Z(x, { children: [pa(e, a).map(({ left: e, right: t, text: n }) => Z("g", {
 			class: "gutter",
 			children: [Z("rect", {
 				x: e,
@@ -3386,31 +3801,31 @@
 			]
 		})] });
 	}
-	function Di({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+	function ha({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 		let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 		return `M${Array.from({ length: 73 }, (t, n) => {
 			let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 			return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 		}).join("L")}Z`;
 	}
-	function Oi({ outlines: e, plane: t, theme: n }) {
+	function ga({ outlines: e, plane: t, theme: n }) {
 		return Z("g", {
 			class: "outlines",
 			children: e.map((e) => Z("g", {
 				stroke: ut(e.group, n),
 				fill: ut(e.group, n),
 				children: [Z("path", {
-					d: Di(e, 1, t),
+					d: ha(e, 1, t),
 					"fill-opacity": ".07"
 				}), Z("path", {
-					d: Di(e, 2, t),
+					d: ha(e, 2, t),
 					"fill-opacity": "0",
 					"stroke-dasharray": "5 4"
 				})]
 			}, e.group))
 		});
 	}
-	function ki({ ground: e, plane: { fromX: t, fromY: n } }) {
+	function _a({ ground: e, plane: { fromX: t, fromY: n } }) {
 		let { columns: r, rows: i, low: a, high: o, shade: s } = e, c = (e) => t(a[0] + (o[0] - a[0]) * e / r), l = (e) => n(a[1] + (o[1] - a[1]) * e / i);
 		return Z("g", {
 			class: "ground",
@@ -3426,8 +3841,8 @@
 			})
 		});
 	}
-	function Ai({ cloud: e, names: t, pixel: n, width: r, height: i }) {
-		let [a, ...o] = Hn(e), [s, c] = n(...a);
+	function va({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+		let [a, ...o] = Ar(e), [s, c] = n(...a);
 		return Z("g", {
 			class: "axis",
 			children: o.map((e, a) => {
@@ -3446,7 +3861,7 @@
 			})
 		});
 	}
-	function ji(e, t, n, r, i) {
+	function ya(e, t, n, r, i) {
 		let a = (t) => 180 / Math.PI * (t / e.scale[0]), o = a(Math.min(t.width, t.height)), s = [
 			30,
 			15,
@@ -3463,18 +3878,18 @@
 		}, u = Math.min(90, .75 * a(Math.max(t.width, t.height))), d = (e) => {
 			let t = "", n = !1;
 			for (let [i, a] of e) {
-				let [e, o, s] = r(...Wn(i, a));
+				let [e, o, s] = r(...Mr(i, a));
 				s < 0 ? n = !1 : (t += `${n ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, n = !0);
 			}
 			return t;
 		}, f = Math.max(s / 4, .05), p = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), m = Math.min(180, u / Math.max(.2, Math.cos(Math.abs(l.latitude) * Math.PI / 180))), h = Math.max(-90, l.latitude - u), g = Math.min(90, l.latitude + u), _ = p(Math.ceil((l.longitude - m) / s) * s, l.longitude + m, s), v = p(Math.ceil(h / s) * s, g, s), y = (e) => String(Number(e.toFixed(2))), b = [], x = (e, t, a) => {
-			let [o, s, c] = r(...Wn(e, t)), l = [
+			let [o, s, c] = r(...Mr(e, t)), l = [
 				o + 3,
 				s - 15,
 				o + 3 + 7 * a.length,
 				s
 			];
-			c > 0 && l[0] >= 0 && l[2] <= n && !i.some((e) => pr(l, e, 2, 0)) && (b.push({
+			c > 0 && l[0] >= 0 && l[2] <= n && !i.some((e) => ti(l, e, 2, 0)) && (b.push({
 				text: a,
 				box: l
 			}), i.push(l));
@@ -3489,14 +3904,14 @@
 			labels: b
 		};
 	}
-	var Mi = 2e4;
-	function Ni(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+	var ba = 2e4;
+	function xa(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
 		let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = Qt(e.querySelector(".over"), l, u + 30, lt[i]), f = Zt("g", {});
-		if (n.count <= Mi) {
-			let e = li(a * c) / c / 2, t = new Map();
+		if (n.count <= ba) {
+			let e = Zi(a * c) / c / 2, t = new Map();
 			for (let e = 0; e < n.count; e++) {
 				if (!(r[e] >>> 24)) continue;
-				let [i, a, l] = Yn(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+				let [i, a, l] = Lr(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
 				!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
 			}
 			for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
@@ -3538,7 +3953,7 @@
 		return h.textContent = t, d.append(h), d;
 	}
 	// src/state/compare.ts
-	function Pi(e, t) {
+	function Sa(e, t) {
 		let [n, r, i] = [
 			0,
 			0,
@@ -3557,11 +3972,11 @@
 			squares: i
 		};
 	}
-	function Fi(e, t, n) {
+	function Ca(e, t, n) {
 		let r = [];
 		for (let i of e.columns) {
 			if (i.kind === "text") continue;
-			let [e, a] = [Pi(i.values, t), Pi(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+			let [e, a] = [Sa(i.values, t), Sa(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 			r.push({
 				name: i.name,
 				a: e.mean,
@@ -3572,7 +3987,7 @@
 		let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 		return r.sort((e, t) => i(t) - i(e));
 	}
-	function Ii(e, t, n) {
+	function wa(e, t, n) {
 		let r = e.groups.map(({ name: e }) => ({
 			name: e,
 			a: 0,
@@ -3582,13 +3997,13 @@
 			r[e] && (r[e].a += t[i], r[e].b += n[i]);
 		}), r.filter((e) => e.a + e.b > 0);
 	}
-	function Li(e) {
+	function Ta(e) {
 		return e.reduce((e, t) => e + t, 0);
 	}
 	// src/views/compare.tsx
-	var Ri = 60;
-	function zi({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
-		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${X(100 * e / t, 3)} %` : "–", [f, p] = [Li(r.rows), Li(c)];
+	var Ea = 60;
+	function Da({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
+		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${X(100 * e / t, 3)} %` : "–", [f, p] = [Ta(r.rows), Ta(c)];
 		return Z("section", {
 			class: "card chosen",
 			"aria-labelledby": `compare${e}`,
@@ -3623,7 +4038,7 @@
 						})
 					})]
 				}),
-				Z(Nr, {
+				Z(xi, {
 					caption: "Columns of A and B, those that differ most first",
 					names: [
 						"column",
@@ -3631,14 +4046,14 @@
 						"mean of B",
 						"difference in standard deviations"
 					],
-					rows: Fi(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
+					rows: Ca(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
 						e,
 						t,
 						n,
 						Number.isNaN(r) ? "–" : Number(r.toPrecision(3))
 					])
 				}),
-				n && n.groups.length > 1 && Z(Nr, {
+				n && n.groups.length > 1 && Z(xi, {
 					caption: `${n.title} of A and B`,
 					names: [
 						n.title,
@@ -3647,7 +4062,7 @@
 						"rows of B",
 						"share of B"
 					],
-					rows: Ii(n, r.rows, c).slice(0, Ri).map((e) => [
+					rows: wa(n, r.rows, c).slice(0, Ea).map((e) => [
 						e.name,
 						e.a,
 						d(e.a, f),
@@ -3659,7 +4074,7 @@
 		});
 	}
 	// src/views/icon.tsx
-	var Bi = {
+	var Oa = {
 		shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 		hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 		only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -3673,38 +4088,38 @@
 		close: "M6 6l12 12M18 6 6 18",
 		up: "M12 19V5m-6 6 6-6 6 6"
 	};
-	function Vi({ name: e }) {
+	function ka({ name: e }) {
 		return Z("svg", {
 			class: "icon",
 			viewBox: "0 0 24 24",
 			width: "18",
 			height: "18",
 			"aria-hidden": "true",
-			children: Z("path", { d: Bi[e] })
+			children: Z("path", { d: Oa[e] })
 		});
 	}
 	// src/views/scene.tsx
-	var Hi = 40, Ui = 16, Wi = 6, Gi = 200, Ki = "sure:";
-	function qi(e, t = e[0]?.key) {
-		return e.find((e) => e.key === (t?.startsWith(Ki) ? t.slice(5) : t));
+	var Aa = 40, ja = 16, Ma = 6, Na = 24, Pa = 200, Fa = "sure:";
+	function Ia(e, t = e[0]?.key) {
+		return e.find((e) => e.key === (t?.startsWith(Fa) ? t.slice(5) : t));
 	}
-	function Ji(e, t) {
+	function La(e, t) {
 		return e.find((e) => e.kind !== "text" && t.test(e.name));
 	}
-	function Yi({ source: e, settings: t, settle: n, choice: r, asked: i }) {
-		let a = zt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = Ji(d, /^(lon|lng|long|longitude)$/i), p = Ji(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
+	function Ra({ source: e, settings: t, settle: n, choice: r, asked: i }) {
+		let a = zt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = La(d, /^(lon|lng|long|longitude)$/i), p = La(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
 		f && p && _.push(["sphere", "sphere"]), h.length >= 2 && _.push(["flat", "columns"]);
 		let v = _.find(([e]) => e === t.view)?.[0] ?? _[0]?.[0] ?? "flat", y = l.find((e) => e.key === v), b = v === "sphere", S = y?.x ?? g(t.x, f ?? h[0]), C = y?.y ?? g(t.y, p ?? h[1] ?? h[0]), w = y ? y.z : t.z ? d.find((e) => e.name === t.z) : void 0, T = t.colour ?? c[0]?.key ?? e.colour ?? "", E = y ? y.isEqual : S === f && C === p || e.isEqual, D = t.edge !== "no" && !y?.degrees, ee = [
 			S,
 			C,
 			...w ? [w] : []
-		], O = G(() => ee.map((e) => !y && !b && !E && Ln(e.values)), [
+		], O = G(() => ee.map((e) => !y && !b && !E && Tr(e.values)), [
 			S,
 			C,
 			w,
 			b,
 			E
-		]), k = t.log === "no" ? ee.map(() => !1) : O, A = t.log !== "no" && O.includes(!0), j = G(() => b ? Un(f.values, p.values) : Bn(ee.map((e, t) => k[t] ? zn(e) : e), {
+		]), k = t.log === "no" ? ee.map(() => !1) : O, A = t.log !== "no" && O.includes(!0), j = G(() => b ? jr(f.values, p.values) : Or(ee.map((e, t) => k[t] ? Dr(e) : e), {
 			isEqual: E,
 			stretch: y?.stretch,
 			isEdged: D
@@ -3718,28 +4133,28 @@
 			A
 		]), M = y ? y.degrees : !b && S === f && C === p && !w ? { breaks: [] } : void 0, N = b || M !== void 0;
 		U(() => {
-			N && e.coast && Sr(e.coast);
+			N && e.coast && ui(e.coast);
 		}, [N]);
 		let P = G(() => {
-			if (!N || !br.value) return null;
+			if (!N || !ci.value) return null;
 			if (b) return {
-				shores: ir(br.value),
-				towns: or(br.value)
+				shores: Kr(ci.value),
+				towns: Jr(ci.value)
 			};
-			let [e, t] = [S, C].map((e) => jn(e.values)), n = M.breaks;
+			let [e, t] = [S, C].map((e) => yr(e.values)), n = M.breaks;
 			if (!e || !t) return null;
 			let r = n.reduce((e, [t, n, r]) => e + n - t - r, e[1]);
-			if (!tr([e[0], r], t)) return null;
+			if (!Ur([e[0], r], t)) return null;
 			let i = e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180;
 			return {
-				shores: cr(br.value, j, i, n),
-				towns: sr(br.value, j, i, n)
+				shores: Xr(ci.value, j, i, n),
+				towns: Yr(ci.value, j, i, n)
 			};
 		}, [
-			br.value,
+			ci.value,
 			j,
 			N
-		]), F = J(null), te = J(null), I = T.startsWith(Ki), L = qi(c, T);
+		]), F = J(null), te = J(null), I = T.startsWith(Fa), L = Ia(c, T);
 		U(() => {
 			let e = new AbortController();
 			return te.value = null, (async () => {
@@ -3749,7 +4164,7 @@
 						e.signal.aborted || (F.value = t);
 					} else {
 						let e = T.startsWith("column:") ? s.columns.find((e) => e.name === T.slice(7)) : void 0;
-						F.value = e ? wt(e) : null;
+						F.value = e ? Tt(e) : null;
 					}
 				} catch (t) {
 					e.signal.aborted || ([te.value, F.value] = [t, null]);
@@ -3757,7 +4172,7 @@
 			})(), () => e.abort();
 		}, [L?.key ?? T, L?.version]);
 		let R = J(null), ne = J([]), z = J(new Set()), B = J(-1), re = J("move"), V = J(0), ie = W(null), ae = J(new Map()), oe = J(null), se = L?.ready ?? (F.value?.groupOf.length === s.rows ? F.value : null), ce = se?.groups.some(({ joins: e }) => e) ? se.groups.filter(({ number: e }) => e >= 0).length : 0, le = Number(t.merged) >= 1 && Number(t.merged) < ce ? Number(t.merged) : 0, H = G(() => {
-			let e = se && le ? bt(se, le) : se && I ? St(se) : se;
+			let e = se && le ? xt(se, le) : se && I ? Ct(se) : se;
 			return e && ae.value.size ? {
 				...e,
 				groups: e.groups.map((e) => ae.value.has(e.number) ? {
@@ -3775,13 +4190,13 @@
 		U(() => {
 			z.value = new Set(), ae.value = new Map();
 		}, [se?.title, le]);
-		let ue = (e) => H !== null && z.value.size > 0 && z.value.has(H.groupOf[e]), de = G(() => Qi(j, s.rows, H, R.value, z.value, a), [
+		let ue = (e) => H !== null && z.value.size > 0 && z.value.has(H.groupOf[e]), de = G(() => Va(j, s.rows, H, R.value, z.value, a), [
 			j,
 			H,
 			R.value,
 			z.value,
 			a
-		]), fe = G(() => R.value ? R.value.reduce((e, t) => e + t, 0) : 0, [R.value]), pe = G(() => $i(j, H, z.value, a), [
+		]), fe = G(() => R.value ? R.value.reduce((e, t) => e + t, 0) : 0, [R.value]), pe = G(() => Ha(j, H, z.value, a), [
 			j,
 			H,
 			z.value,
@@ -3809,7 +4224,7 @@
 			R.value = e.includes(1) ? e : null, ne.value = [...ne.value, "inverted"];
 		}, ve = function* (e) {
 			for (let t = 0; t < s.rows; t++) H.groupOf[t] === e && (yield t);
-		}, ye = (e, t) => he(ve(e), t, `${L ? "cluster " : `${H.title} `}${H.groups[e].name}`), be = (e, t) => he(Ct(H, e), t, `probability below ${e}`), xe = () => {
+		}, ye = (e, t) => he(ve(e), t, `${L ? "cluster " : `${H.title} `}${H.groups[e].name}`), be = (e, t) => he(wt(H, e), t, `probability below ${e}`), xe = () => {
 			if (!R.value || !H) return;
 			let e = new Set(z.value);
 			R.value.forEach((t, n) => t && e.add(H.groupOf[n])), e.size < H.groups.length && (z.value = e);
@@ -3846,7 +4261,7 @@
 					children: [
 						Z("div", {
 							class: "tools choices",
-							children: [r, Z(Zi, {
+							children: [r, Z(Ba, {
 								columns: s,
 								numbers: d,
 								x: S.name,
@@ -3864,7 +4279,7 @@
 							inert: e.sampled !== void 0,
 							children: [Z("div", {
 								class: "stage",
-								children: Z(ci, {
+								children: Z(Xi, {
 									cloud: j,
 									paint: de,
 									theme: a,
@@ -3888,14 +4303,14 @@
 									picked: me,
 									forced: t.renderer,
 									handle: ie,
-									onSelect: (e, t, n) => he(Xi(e, (e) => j.rowOf[e]), t, n),
+									onSelect: (e, t, n) => he(za(e, (e) => j.rowOf[e]), t, n),
 									onPick: (e) => B.value = e < 0 ? -1 : j.rowOf[e],
 									hint: (e) => {
 										let t = j.rowOf[e], n = H?.groups.length ? Ae(t) : "";
 										return {
 											title: n && n !== "no cluster" && n !== "no value" ? `${L ? "Cluster " : ""}${n} · ${ke(t)}` : ke(t),
 											text: `${H?.isSure ? `probability ${X(H.probability[t], 3)} · ` : ""}${K(t)}`,
-											colour: Et(H, t, a)
+											colour: Dt(H, t, a)
 										};
 									}
 								})
@@ -3926,28 +4341,28 @@
 										title: n,
 										"aria-label": n,
 										onClick: () => re.value = e,
-										children: Z(Vi, { name: t })
+										children: Z(ka, { name: t })
 									}, e)),
 									Z("button", {
 										type: "button",
 										title: "Zoom in (+)",
 										"aria-label": "Zoom in",
 										onClick: () => ie.current?.zoom(1.5),
-										children: Z(Vi, { name: "plus" })
+										children: Z(ka, { name: "plus" })
 									}),
 									Z("button", {
 										type: "button",
 										title: "Zoom out (-)",
 										"aria-label": "Zoom out",
 										onClick: () => ie.current?.zoom(1 / 1.5),
-										children: Z(Vi, { name: "minus" })
+										children: Z(ka, { name: "minus" })
 									}),
 									Z("button", {
 										type: "button",
 										title: "Fit all (F)",
 										"aria-label": "Fit all",
 										onClick: () => ie.current?.fit(),
-										children: Z(Vi, { name: "fit" })
+										children: Z(ka, { name: "fit" })
 									})
 								]
 							})]
@@ -4010,29 +4425,29 @@
 							class: "note",
 							children: y.note
 						}),
-						Z(Mr, { error: te.value })
+						Z(bi, { error: te.value })
 					]
 				}),
 				Z("aside", {
 					class: "side",
 					style: { gridRow: Te ? "span 2" : void 0 },
 					children: !e.sampled && Z(x, { children: [
-						B.value >= 0 && Z(ca, {
+						B.value >= 0 && Z(Za, {
 							suffix: u,
 							columns: s,
 							row: B.value,
 							title: ke(B.value),
-							cluster: H?.groups.length ? `${pt(H.title)}: ${Ae(B.value)}` : "",
+							cluster: H?.groups.length ? `${mt(H.title)}: ${Ae(B.value)}` : "",
 							probability: H?.probability?.[B.value] ?? null,
 							close: () => B.value = -1
 						}),
-						H?.isSure && Z(oa, {
+						H?.isSure && Z(Ya, {
 							suffix: u,
 							grouping: H,
 							theme: a,
 							choose: be
 						}),
-						H && H.groups.length > 0 && Z(na, {
+						H && H.groups.length > 0 && Z(Ga, {
 							suffix: u,
 							grouping: H,
 							rows: s.rows,
@@ -4045,20 +4460,20 @@
 							merge: (e) => n({ merged: e < ce ? String(e) : null }),
 							choose: ye
 						}),
-						H && L?.hasProbability && H.probability && !H.isSure && Z(oa, {
+						H && L?.hasProbability && H.probability && !H.isSure && Z(Ya, {
 							suffix: u,
 							grouping: H,
 							theme: a,
 							choose: be
 						}),
-						H?.outliers && H.outliers.length > 0 && Z(ia, {
+						H?.outliers && H.outliers.length > 0 && Z(qa, {
 							suffix: u,
 							outliers: H.outliers,
 							titleOf: ke,
 							pick: (e) => B.value = e,
 							choose: () => he(H.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
 						}),
-						H?.scale && !H.isSure && Z(sa, {
+						H?.scale && !H.isSure && Z(Xa, {
 							title: H.title,
 							...H.scale,
 							theme: a
@@ -4079,7 +4494,7 @@
 						})
 					] })
 				}),
-				Te && Z(Wr, {
+				Te && Z(Mi, {
 					suffix: u,
 					columns: we,
 					grouping: H,
@@ -4087,10 +4502,10 @@
 					theme: a,
 					column: t.box,
 					settle: (e) => n({ box: e }),
-					nameOf: (e) => ea(H.groups[e], L !== void 0),
+					nameOf: (e) => Ua(H.groups[e], L !== void 0),
 					choose: ye
 				}),
-				oe.value && Z(zi, {
+				oe.value && Z(Da, {
 					suffix: u,
 					columns: s,
 					grouping: H,
@@ -4099,7 +4514,7 @@
 					recipe: ne.value.join(", "),
 					close: () => oe.value = null
 				}),
-				R.value && Z(la, {
+				R.value && Z(Qa, {
 					keep: () => oe.value = {
 						rows: R.value,
 						recipe: ne.value.join(", ")
@@ -4119,10 +4534,10 @@
 			]
 		});
 	}
-	function* Xi(e, t) {
+	function* za(e, t) {
 		for (let n of e) yield t(n);
 	}
-	function Zi({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
+	function Ba({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
 		let u = (e, n, r) => Z("label", { children: [e, Z("select", {
 			value: r,
 			onChange: (e) => l({ [n]: e.currentTarget.value }),
@@ -4150,7 +4565,7 @@
 						value: e.key,
 						children: e.title
 					}), e.hasProbability && Z("option", {
-						value: Ki + e.key,
+						value: Fa + e.key,
 						children: ["how sure: ", e.title.replace("clusters of ", "")]
 					})] }, e.key)),
 					e.columns.map((e) => Z("option", {
@@ -4174,8 +4589,8 @@
 			] })
 		] });
 	}
-	function Qi(e, t, n, r, i, a) {
-		let o = new Uint32Array(e.count), s = n?.groups.map((e) => _n(Tt(e, a), 255)) ?? [], c = _n(Et(n && !n.scale ? {
+	function Va(e, t, n, r, i, a) {
+		let o = new Uint32Array(e.count), s = n?.groups.map((e) => _n(Et(e, a), 255)) ?? [], c = _n(Dt(n && !n.scale ? {
 			...n,
 			groups: []
 		} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => _n(ft(t / 255, a), 255)), u = _n(ft(NaN, a), 255), d = _n(ct[a], 254);
@@ -4193,7 +4608,7 @@
 		}
 		return o;
 	}
-	function $i(e, t, n, r) {
+	function Ha(e, t, n, r) {
 		if (!t || t.groups.length < 2) return [];
 		let i = t.groups.map(() => [
 			0,
@@ -4212,23 +4627,23 @@
 		})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 			let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 			return {
-				text: t.name.length <= Ui ? t.name : `${t.name.slice(0, 15)}…`,
-				colour: t.place === void 0 ? Tt(t, r) : "var(--soft)",
+				text: t.name.length <= ja ? t.name : `${t.name.slice(0, 15)}…`,
+				colour: t.place === void 0 ? Et(t, r) : "var(--soft)",
 				x: n / s,
 				y: i / s,
 				z: a / s
 			};
 		});
 	}
-	function ea({ number: e, name: t, isMerged: n }, r) {
+	function Ua({ number: e, name: t, isMerged: n }, r) {
 		return e < 0 || !r || t !== String(e) && !n ? t : `${n ? "Clusters" : "Cluster"} ${t}`;
 	}
-	function ta({ probability: e, partners: t }) {
-		let n = t?.split("+") ?? [], r = n.length > Wi ? `${n.slice(0, Wi).join("+")} and ${Y(n.length - Wi)} more` : t;
+	function Wa({ probability: e, partners: t }) {
+		let n = t?.split("+") ?? [], r = n.length > Ma ? `${n.slice(0, Ma).join("+")} and ${Y(n.length - Ma)} more` : t;
 		return [...e === void 0 ? [] : [`sure ${e.toFixed(2)}`], ...r ? [`merges with ${r}`] : []].join(", ");
 	}
-	function na({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, most: o, hide: s, rename: c, merge: l, choose: u }) {
-		let d = J(!1), f = J(null), p = J(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), g = d.value ? h : h.slice(0, Hi), _ = (e) => {
+	function Ga({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, most: o, hide: s, rename: c, merge: l, choose: u }) {
+		let d = J(!1), f = J(null), p = J(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), g = d.value ? h : h.slice(0, Aa), _ = (e) => {
 			let t = new Set(i);
 			t.delete(e) || t.add(e), s(t);
 		}, v = (e) => !i.has(e) && i.size === m.length - 1, y = t.groups.filter((e) => e.number >= 0).length;
@@ -4271,7 +4686,7 @@
 						y < o ? `${Y(y)} of ${Y(o)}` : `all ${Y(o)}`
 					]
 				}),
-				t.groups.length > Hi && Z("label", { children: [Z("span", {
+				t.groups.length > Aa && Z("label", { children: [Z("span", {
 					class: "unseen",
 					children: ["Search ", a ? "clusters" : t.title]
 				}), Z("input", {
@@ -4283,7 +4698,7 @@
 				Z("ul", {
 					class: "groups",
 					children: g.map((e) => {
-						let o = t.groups[e], l = ea(o, a), d = ta(o);
+						let o = t.groups[e], l = Ua(o, a), d = Wa(o);
 						return f.value === o.number ? Z("li", { children: Z("form", {
 							class: "inline",
 							onSubmit: (e) => {
@@ -4312,7 +4727,7 @@
 									children: [
 										Z("i", {
 											class: "swatch",
-											style: { background: Tt(o, r) }
+											style: { background: Et(o, r) }
 										}),
 										Z("span", {
 											class: "text",
@@ -4339,7 +4754,7 @@
 									title: `Rename ${l}`,
 									"aria-label": `Rename ${l}`,
 									onClick: () => f.value = o.number,
-									children: Z(Vi, { name: "pen" })
+									children: Z(ka, { name: "pen" })
 								}),
 								Z("button", {
 									type: "button",
@@ -4348,7 +4763,7 @@
 									title: `Show only ${l}`,
 									"aria-label": `Show only ${l}`,
 									onClick: () => s(v(e) ? new Set() : new Set(m.filter((t) => t !== e))),
-									children: Z(Vi, { name: "only" })
+									children: Z(ka, { name: "only" })
 								}),
 								Z("button", {
 									type: "button",
@@ -4357,7 +4772,7 @@
 									title: `Hide ${l}`,
 									"aria-label": `Hide ${l}`,
 									onClick: () => _(e),
-									children: Z(Vi, { name: i.has(e) ? "hidden" : "shown" })
+									children: Z(ka, { name: i.has(e) ? "hidden" : "shown" })
 								})
 							]
 						}, o.number);
@@ -4371,8 +4786,8 @@
 			]
 		});
 	}
-	var ra = 12;
-	function ia({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+	var Ka = 12;
+	function qa({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 		return Z("section", {
 			class: "card",
 			"aria-labelledby": `far${e}`,
@@ -4397,7 +4812,7 @@
 				}),
 				Z("ul", {
 					class: "plainlist",
-					children: t.slice(0, ra).map(({ row: e, cluster: t, about: i }) => Z("li", { children: [
+					children: t.slice(0, Ka).map(({ row: e, cluster: t, about: i }) => Z("li", { children: [
 						Z("button", {
 							type: "button",
 							class: "link",
@@ -4416,11 +4831,11 @@
 						})
 					] }, e))
 				}),
-				t.length > ra && Z("p", {
+				t.length > Ka && Z("p", {
 					class: "note",
 					children: [
 						"The farthest ",
-						ra,
+						Ka,
 						" of ",
 						Y(t.length),
 						"."
@@ -4429,11 +4844,11 @@
 			]
 		});
 	}
-	var aa = .8;
-	function oa({ suffix: e, grouping: t, theme: n, choose: r }) {
-		let i = J(aa), a = G(() => {
+	var Ja = .8;
+	function Ya({ suffix: e, grouping: t, theme: n, choose: r }) {
+		let i = J(Ja), a = G(() => {
 			let e = 0;
-			for (let n of Ct(t, i.value)) e++;
+			for (let n of wt(t, i.value)) e++;
 			return e;
 		}, [t, i.value]), o = t.scale?.gaps ?? 0;
 		return Z("section", {
@@ -4500,7 +4915,7 @@
 			]
 		});
 	}
-	function sa({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
+	function Xa({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
 		return Z("section", {
 			class: "card",
 			"aria-label": `Scale of ${e}`,
@@ -4533,7 +4948,7 @@
 			]
 		});
 	}
-	function ca({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
+	function Za({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
 		return Z("section", {
 			class: "card",
 			"aria-labelledby": `picked${e}`,
@@ -4549,41 +4964,42 @@
 						class: "bare",
 						"aria-label": "Close",
 						onClick: o,
-						children: Z(Vi, { name: "close" })
+						children: Z(ka, { name: "close" })
 					})]
 				}),
 				i && Z("p", {
 					class: "note",
 					children: [i, a === null ? "" : `, probability ${X(a, 4)}`]
 				}),
+				t.columns.map((e) => lr(e.name) && e.kind === "text" && Z(ur, { smiles: e.values[n] }, e.name)),
 				Z("dl", {
 					class: "facts one",
-					children: t.columns.slice(0, 200).map((e) => Z("div", { children: [Z("dt", { children: e.name }), Z("dd", { children: e.kind === "text" ? e.values[n] : X(e.isSingle ? wr(e.values[n]) : e.values[n], 12) })] }, e.name))
+					children: t.columns.slice(0, 200).map((e) => Z("div", { children: [Z("dt", { children: e.name }), Z("dd", { children: e.kind === "text" ? e.values[n] : X(e.isSingle ? fi(e.values[n]) : e.values[n], 12) })] }, e.name))
 				})
 			]
 		});
 	}
-	function la({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
+	function Qa({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
 		let { name: f, suffix: p = "" } = t, m = J(null), h = J(null), g = J(!1), _ = G(() => {
 			let e = [];
-			for (let t = 0; t < i.length && e.length < Gi; t++) i[t] && e.push(t);
+			for (let t = 0; t < i.length && e.length < Pa; t++) i[t] && e.push(t);
 			return e;
-		}, [i]), v = s !== null && s.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), y = s ? [
+		}, [i]), v = r.columns.find(({ name: e }) => lr(e)), y = s !== null && s.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), b = s ? [
 			"cluster",
-			...v ? ["cluster_name"] : [],
+			...y ? ["cluster_name"] : [],
 			...s.probability ? ["probability"] : []
-		] : [], b = new Set(r.columns.map((e) => e.name)), x = [...r.columns.map((e) => e.name), ...y.map((e) => b.has(e) ? `${e}_` : e)], S = (e) => [...r.columns.map((t) => t.isSingle ? wr(t.values[e]) : t.values[e]), ...s ? [
+		] : [], x = new Set(r.columns.map((e) => e.name)), S = [...r.columns.map((e) => e.name), ...b.map((e) => x.has(e) ? `${e}_` : e)], C = (e) => [...r.columns.map((t) => t.isSingle ? fi(t.values[e]) : t.values[e]), ...s ? [
 			s.groups[s.groupOf[e]]?.number ?? -1,
-			...v ? [s.groups[s.groupOf[e]]?.name ?? ""] : [],
+			...y ? [s.groups[s.groupOf[e]]?.name ?? ""] : [],
 			...s.probability ? [s.probability[e]] : []
-		] : []], C = () => {
-			let e = t.titleOf !== void 0, r = [Tr(e ? ["id", ...x] : x)];
-			for (let t = 0; t < i.length; t++) i[t] && r.push(Tr(e ? [n(t), ...S(t)] : S(t)));
+		] : []], w = () => {
+			let e = t.titleOf !== void 0, r = [pi(e ? ["id", ...S] : S)];
+			for (let t = 0; t < i.length; t++) i[t] && r.push(pi(e ? [n(t), ...C(t)] : C(t)));
 			return new Blob(r, { type: "text/csv" });
-		}, w = async () => {
+		}, T = async () => {
 			g.value = !0, m.value = null;
 			try {
-				let e = await t.save(h.value.trim(), C(), i);
+				let e = await t.save(h.value.trim(), w(), i);
 				Lt(`${h.value} is there: ${Y(e)} rows.`), h.value = null;
 			} catch (e) {
 				m.value = e;
@@ -4609,7 +5025,7 @@
 							Z("button", {
 								type: "button",
 								class: "first",
-								onClick: () => Gt(`${f}-selection.csv`, C()),
+								onClick: () => Gt(`${f}-selection.csv`, w()),
 								children: "Export CSV"
 							}),
 							t.save && Z("button", {
@@ -4638,7 +5054,7 @@
 				h.value !== null && Z("form", {
 					class: "inline",
 					onSubmit: (e) => {
-						e.preventDefault(), w();
+						e.preventDefault(), T();
 					},
 					children: [Z("label", { children: ["Name ", Z("input", {
 						value: h.value,
@@ -4650,11 +5066,24 @@
 						children: "Save"
 					})]
 				}),
-				Z(Mr, { error: m.value }),
-				Z(Nr, {
+				Z(bi, { error: m.value }),
+				v?.kind === "text" && Z("ul", {
+					class: "gallery",
+					children: _.slice(0, Na).map((e) => Z("li", { children: [Z("button", {
+						type: "button",
+						class: "link",
+						onClick: () => u(e),
+						children: n(e)
+					}), Z(ur, {
+						smiles: v.values[e],
+						width: 190,
+						height: 130
+					})] }, e))
+				}),
+				Z(xi, {
 					caption: "Selected rows",
-					names: ["row", ...x],
-					rows: _.map((e) => [t.titleOf ? n(e) : e + 1, ...S(e)]),
+					names: ["row", ...S],
+					rows: _.map((e) => [t.titleOf ? n(e) : e + 1, ...C(e)]),
 					on: _.indexOf(d),
 					pick: (e) => u(_[e])
 				}),
@@ -4672,15 +5101,15 @@
 		});
 	}
 	// src/views/sortable.ts
-	function ua(e) {
+	function $a(e) {
 		if (e.dataset.value !== void 0) return Number(e.dataset.value);
 		let t = (e.textContent ?? "").trim().replaceAll("−", "-"), n = t.replaceAll(",", "").match(/^[+-]?\d+(\.\d+)?(?: ?×? ?10?(?:e|\^)?-?\d*)?/), r = t.match(/^([+-]?\d+(?:\.\d+)?) × 10([+-]?\d+)/);
 		return r ? Number(r[1]) * 10 ** Number(r[2]) : n ? parseFloat(n[0]) : t.toLowerCase();
 	}
-	function da(e, t) {
+	function eo(e, t) {
 		return typeof e == "number" && typeof t == "number" ? Number.isNaN(e) ? +!Number.isNaN(t) : Number.isNaN(t) ? -1 : e - t : typeof e == "number" ? -1 : typeof t == "number" ? 1 : e < t ? -1 : +(e > t);
 	}
-	function fa(e) {
+	function to(e) {
 		let t = [...e.tHead?.rows[0]?.cells ?? []];
 		t.forEach((n, r) => {
 			let i = document.createElement("button");
@@ -4689,15 +5118,15 @@
 				t.forEach((e) => e.removeAttribute("aria-sort")), n.setAttribute("aria-sort", i ? "ascending" : "descending");
 				let [a] = e.tBodies, o = [...a.rows].map((e) => ({
 					row: e,
-					key: ua(e.cells[r])
+					key: $a(e.cells[r])
 				}));
-				o.sort((e, t) => (i ? 1 : -1) * da(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
+				o.sort((e, t) => (i ? 1 : -1) * eo(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
 			});
 		});
 	}
 	// src/report.tsx
-	function pa({ figure: e, source: t, settings: n, asked: r }) {
-		return Z(Yi, {
+	function no({ figure: e, source: t, settings: n, asked: r }) {
+		return Z(Ra, {
 			source: t,
 			settings: n.value,
 			settle: (e) => {
@@ -4708,8 +5137,8 @@
 			asked: r
 		}, e.name);
 	}
-	var ma = null;
-	function ha(e, t, n) {
+	var ro = null;
+	function io(e, t, n) {
 		if (n.kind === "scene") {
 			let r = Le(null), i = n.table ? document.getElementById(n.table) : null;
 			i?.addEventListener("click", (e) => {
@@ -4717,13 +5146,13 @@
 				n && (r.value = { group: Number(n.dataset.cluster) }, i.querySelectorAll("tr.on").forEach((e) => e.classList.remove("on")), n.classList.add("on"), t.scrollIntoView({ block: "nearest" }));
 			});
 			let a = Le({}), o = n.groupings[0]?.joins?.length ?? 0;
-			o > 1 && (ma = {
+			o > 1 && (ro = {
 				most: o,
 				show: (e) => (a.value = {
 					...a.value,
 					merged: String(e)
 				}, t.scrollIntoView({ block: "nearest" }))
-			}), B(Z(pa, {
+			}), B(Z(no, {
 				figure: n,
 				source: Pt(n, e),
 				settings: a,
@@ -4748,9 +5177,9 @@
 					return Z("p", {
 						class: "keep",
 						children: [
-							ma && e <= ma.most && Z("button", {
+							ro && e <= ro.most && Z("button", {
 								type: "button",
-								onClick: () => ma.show(e),
+								onClick: () => ro.show(e),
 								children: ["Show ", t]
 							}),
 							" ",
@@ -4779,7 +5208,7 @@
 			...n,
 			levels: At(n.levels),
 			between: kt(n.between)
-		}), t) : n.kind === "density" ? B(Z(gn, { ...n }), t) : B(Z(Dn, {
+		}), t) : n.kind === "density" ? B(Z(gn, { ...n }), t) : B(Z(hr, {
 			...n,
 			planes: n.planes.map(({ name: e, values: t }) => ({
 				name: e,
@@ -4787,17 +5216,24 @@
 			}))
 		}), t);
 	}
-	var ga = JSON.parse(document.getElementById("data").textContent), _a = Object.entries(ga.figures);
-	for (let [e, t] of [..._a.filter(([, { kind: e }]) => e === "scene"), ..._a.filter(([, { kind: e }]) => e !== "scene")]) {
+	var ao = JSON.parse(document.getElementById("data").textContent), oo = Object.entries(ao.figures);
+	for (let [e, t] of [...oo.filter(([, { kind: e }]) => e === "scene"), ...oo.filter(([, { kind: e }]) => e !== "scene")]) {
 		let n = document.getElementById(e);
-		n && ha(e, n, t);
+		n && io(e, n, t);
 	}
-	document.querySelectorAll("table.sortable").forEach(fa), qe(() => {
+	document.querySelectorAll("table.sortable").forEach(to), document.querySelectorAll("[data-smiles]").forEach((e) => {
+		let t = document.createElement("div");
+		e.append(t), B(Z(ur, {
+			smiles: e.dataset.smiles,
+			width: 190,
+			height: 130
+		}), t);
+	}), qe(() => {
 		document.querySelectorAll(".swatch[data-cluster]").forEach((e) => e.style.background = ut(Number(e.dataset.cluster), zt.value));
 	});
-	var va = document.createElement("div");
-	document.body.append(va), B(Z(ya, {}), va);
-	function ya() {
+	var so = document.createElement("div");
+	document.body.append(so), B(Z(co, {}), so);
+	function co() {
 		return Z("div", {
 			class: `notice${Ft.value ? " shown" : ""}`,
 			role: "status",

@@ -10,6 +10,7 @@ import { Anneal } from './views/anneal.tsx';
 import { Chart } from './views/chart.tsx';
 import { Density } from './views/density.tsx';
 import { Heat } from './views/heat.tsx';
+import { Structure } from './views/molecule.tsx';
 import { Planes } from './views/planes.tsx';
 import { Scene } from './views/scene.tsx';
 import { sortable } from './views/sortable.ts';
@@ -83,6 +84,11 @@ for (const [id, figure] of [...figures.filter(([, { kind }]) => kind === 'scene'
   if (place) show(id, place, figure);
 }
 document.querySelectorAll<HTMLTableElement>('table.sortable').forEach(sortable);
+document.querySelectorAll<HTMLElement>('[data-smiles]').forEach((one) => {
+  const place = document.createElement('div');
+  one.append(place);
+  render(<Structure smiles={one.dataset.smiles!} width={190} height={130} />, place);
+});
 effect(() => {
   document.querySelectorAll<HTMLElement>('.swatch[data-cluster]').forEach((one) => (one.style.background = clusterColour(Number(one.dataset.cluster), theme.value)));
 });

@@ -2,8 +2,8 @@
 //!
 //! The arguments of `lehr distances` and `lehr place` are derived from [`Options`]. So are the options of the service
 //! `lehr.distances` and the parameters of `lehr.pairwise_distances`. [`Items::compared`] turns options into a
-//! metric of `lehr-distances`. The engine of the page in the browser, which only compares rows, does not use it: it
-//! would make the page heavier by alignments and fingerprints.
+//! metric of `lehr-distances`. The engine of the page in the browser does not use it, because it only
+//! compares rows. With alignments and fingerprints, the page would be heavier.
 
 mod items;
 mod stated;

@@ -104,7 +104,7 @@ pub fn map_page(run: &Run<'_>, matrix: &Matrix, map: &Map, shepard: &Shepard) ->
     ];
     let main = html! {
         (tiles("The run in figures", found))
-        (map_section(run.name(), &matrix.ids, map, &known, &mut figures))
+        (map_section(run.name(), &matrix.ids, map, &known, None, &mut figures))
         (fit_sections(map, shepard, &mut figures))
         (section(
             "worst",
@@ -258,8 +258,16 @@ pub fn growth_section(model: &Model, command: Option<&str>, figures: &mut Figure
     section("course", "How the clusters came about", note, drawn)
 }
 
-/// Returns the section with the map of the items, coloured by classes and by stress.
-pub fn map_section(name: &str, ids: &[String], map: &Map, classes: &[&Classes], figures: &mut Figures) -> Markup {
+/// Returns the section with the map of the items, coloured by classes and by stress. `smiles` are the structures of items
+/// that are compounds: the page draws them.
+pub fn map_section(
+    name: &str,
+    ids: &[String],
+    map: &Map,
+    classes: &[&Classes],
+    smiles: Option<&[String]>,
+    figures: &mut Figures,
+) -> Markup {
     let shown = map.dimension.min(3);
     let mut scene = Scene::new(name, ids.len());
     scene.name_rows(ids.to_vec());
@@ -272,6 +280,9 @@ pub fn map_section(name: &str, ids: &[String], map: &Map, classes: &[&Classes], 
         }
         scene.texts(&classes.name, (0..ids.len()).map(|item| classes.class(item).to_owned()));
         scene.grouping(&classes.name, classes.of.iter().copied(), Some(&classes.classes));
+    }
+    if let Some(smiles) = smiles {
+        scene.texts("smiles", smiles.iter().cloned());
     }
     if let Some(scale) = classes.iter().find(|classes| classes.scale().is_some()) {
         scene.coloured_by(&scale.name);

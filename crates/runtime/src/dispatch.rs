@@ -192,8 +192,8 @@ impl Builder {
         self
     }
 
-    /// Sets the number of threads. 0, the default, means as many as the machine runs at once, or one for each
-    /// different core if [`cores`](Self::cores) are set.
+    /// Sets the number of threads. The default is 0: as many as the machine runs at once. If
+    /// [`cores`](Self::cores) are set, it is one for each different core.
     ///
     /// # Example
     /// See [`Builder`].

@@ -1,5 +1,6 @@
 // What a report carries: figures by the id of the element that they stand in, with columns of numbers packed as base64.
 
+import { fromBase64 } from '../api/base64.ts';
 import type { Column } from '../api/columns.ts';
 import type { Line } from '../views/chart.tsx';
 import type { DensityFigure } from '../views/density.tsx';
@@ -47,21 +48,17 @@ export interface SceneFigure {
 
 const NONE = 65_535;
 
-function bytes(text: string): ArrayBuffer {
-  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
-}
-
 export function floats(text: string): Float32Array {
-  return new Float32Array(bytes(text));
+  return new Float32Array(fromBase64(text).buffer);
 }
 
 export function levels(text: string): Uint8Array {
-  return new Uint8Array(bytes(text));
+  return fromBase64(text);
 }
 
 /// Probabilities of two bytes each.
 function probabilities(text: string): Float64Array {
-  return Float64Array.from(new Uint16Array(bytes(text)), (level) => (level === NONE ? NaN : level / (NONE - 1)));
+  return Float64Array.from(new Uint16Array(fromBase64(text).buffer), (level) => (level === NONE ? NaN : level / (NONE - 1)));
 }
 
 function column(name: string, text: string): Column {
@@ -76,9 +73,9 @@ async function coast(): Promise<string> {
 /// The source of a scene whose rows are in the page.
 export function sourceOf(figure: SceneFigure, id: string): Source {
   const { ids, rows } = figure;
-  const numbers = figure.numbers ? new Uint32Array(bytes(figure.numbers)) : null;
+  const numbers = figure.numbers ? new Uint32Array(fromBase64(figure.numbers).buffer) : null;
   const groupings = figure.groupings.map(({ title, of, probability, ...known }, at) => {
-    const labels = Float64Array.from(new Uint16Array(bytes(of)), (label) => (label === NONE ? -1 : label));
+    const labels = Float64Array.from(new Uint16Array(fromBase64(of).buffer), (label) => (label === NONE ? -1 : label));
     let made: Colouring | null = null;
     const load = async () => (made ??= clustersOf(title, labels, probability ? probabilities(probability) : null, known));
     return { key: `group:${at}`, title, version: '', load, hasProbability: probability !== undefined };

@@ -3,6 +3,7 @@
 import { signal, useSignal } from '@preact/signals';
 import { render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { fromBase64 } from '../api/base64.ts';
 import { fields, type Field } from '../api/schema.ts';
 import { download } from '../state/download.ts';
 import { bytes, count, duration } from '../state/words.ts';
@@ -64,7 +65,6 @@ const SCALES: [string, string][] = [
 const BYTES_MAX = 400e6;
 
 const part = (id: string) => document.getElementById(id)!;
-const read = (base64: string) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 
 /// Choices with a meaning each, as a method declares them, in the form in which a node sends them.
 function listed(schema: any): any {
@@ -76,7 +76,7 @@ function listed(schema: any): any {
 
 /// A small table that is packed in the page.
 async function unpacked(id: string): Promise<Uint8Array<ArrayBuffer>> {
-  const stream = new Blob([read(part(id).textContent!)]).stream().pipeThrough(new DecompressionStream('gzip'));
+  const stream = new Blob([fromBase64(part(id).textContent!)]).stream().pipeThrough(new DecompressionStream('gzip'));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 

@@ -1,5 +1,6 @@
 // The worker: it owns the memory of the engine, and copies bytes in and out (crates/web-engine/src/exports.rs).
 
+import { fromBase64 } from '../api/base64.ts';
 import type { Answer, File, Packed, Question } from './engine.ts';
 import { unpack } from './lzma.ts';
 
@@ -21,7 +22,7 @@ const say = (answer: Answer, transfer: Transferable[] = []) => postMessage(answe
 
 /// Unpacks and compiles the engine, and gives the page the module for the next worker.
 function compiled({ text, lengths: [first, second] }: Packed): WebAssembly.Module {
-  const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const packed = fromBase64(text);
   const module = (bytes: Uint8Array<ArrayBuffer>) => new WebAssembly.Module(bytes);
   let found: WebAssembly.Module;
   try {

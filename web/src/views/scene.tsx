@@ -21,6 +21,7 @@ import { CloudView, type Degrees, type Ground, type Handle, type How, type Mark,
 import { Compare, type Kept } from './compare.tsx';
 import { Save } from './save.tsx';
 import { Trouble } from './fault.tsx';
+import { isStructure, Structure } from './molecule.tsx';
 import { Icon } from './icon.tsx';
 import { Grid } from './table.tsx';
 
@@ -30,6 +31,8 @@ const LISTED = 40;
 const MARK_MAX = 16;
 /// How many clusters are named with which another one merges first.
 const PARTNERS_LISTED = 6;
+/// How many molecules of chosen rows are drawn.
+const STRUCTURES_SHOWN = 24;
 /// How many chosen rows are shown as a table.
 const TABLE_MAX = 200;
 
@@ -661,6 +664,7 @@ function Picked({ suffix, columns, row, title, cluster, probability, close }: { 
         <button type="button" class="bare" aria-label="Close" onClick={close}><Icon name="close" /></button>
       </div>
       {cluster && <p class="note">{cluster}{probability !== null ? `, probability ${figure(probability, 4)}` : ''}</p>}
+      {columns.columns.map((column) => isStructure(column.name) && column.kind === 'text' && <Structure key={column.name} smiles={column.values[row]} />)}
       <dl class="facts one">
         {columns.columns.slice(0, 200).map((column) => (
           <div key={column.name}>
@@ -686,6 +690,7 @@ function Chosen({ keep, source, titleOf, columns, chosen, total, recipe, groupin
     for (let row = 0; row < chosen.length && found.length < TABLE_MAX; row++) if (chosen[row]) found.push(row);
     return found;
   }, [chosen]);
+  const structures = columns.columns.find(({ name }) => isStructure(name));
   const isNamed = grouping !== null && grouping.groups.some(({ name, number }) => number >= 0 && name !== String(number));
   const extra = grouping ? ['cluster', ...(isNamed ? ['cluster_name'] : []), ...(grouping.probability ? ['probability'] : [])] : [];
   const taken = new Set(columns.columns.map((column) => column.name));
@@ -741,6 +746,16 @@ function Chosen({ keep, source, titleOf, columns, chosen, total, recipe, groupin
         </form>
       )}
       <Trouble error={error.value} />
+      {structures?.kind === 'text' && (
+        <ul class="gallery">
+          {rows.slice(0, STRUCTURES_SHOWN).map((row) => (
+            <li key={row}>
+              <button type="button" class="link" onClick={() => pick(row)}>{titleOf(row)}</button>
+              <Structure smiles={structures.values[row]} width={190} height={130} />
+            </li>
+          ))}
+        </ul>
+      )}
       <Grid caption="Selected rows" names={['row', ...names]} rows={rows.map((row) => [source.titleOf ? titleOf(row) : row + 1, ...valuesOf(row)])} on={rows.indexOf(picked)} pick={(at) => pick(rows[at])} />
       {total > rows.length && <p class="note">The first {count(rows.length)} are shown; the export has all {count(total)}.</p>}
     </section>

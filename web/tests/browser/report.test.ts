@@ -41,6 +41,7 @@ beforeAll(async () => {
   const known = Array.from({ length: 300 }, (_, row) => (row % 4 ? `row-${row},${row % 3 ? '<b>a</b>' : ''},${row % 5 ? row * 1.5 : ''}\n` : ''));
   writeFileSync(join(folder, 'known.csv'), `id,kind,size\n${known.join('')}`);
   lehr('embed', 'd/dissimilarities.json', '--labels', 'known.csv', '--by', 'kind,size', '--out', 'known');
+  lehr('demo', 'chemistry', '--items', '300', '--out', 'chemistry');
 });
 
 afterAll(async () => {
@@ -56,7 +57,7 @@ async function open(report: string, options: BrowserContextOptions = {}): Promis
   return { page, wrongs, close: () => context.close() };
 }
 
-const REPORTS = ['cluster', 'towns', 'kmeans', 'one', 'mixture', 'gtm', 'pairwise', 'kmedoids', 'embed'];
+const REPORTS = ['cluster', 'towns', 'kmeans', 'one', 'mixture', 'gtm', 'pairwise', 'kmedoids', 'embed', 'chemistry'];
 
 for (const scheme of ['light', 'dark'] as const) {
   for (const width of [390, 1280, 2560]) {
@@ -150,6 +151,23 @@ test('a report says how sure rows are as its tables do, and has box plots', asyn
     expect(wrongs).toEqual([]);
     await close();
   }
+});
+
+test('structures of compounds are drawn: of medoids, of selected rows and of the one that is picked', async () => {
+  const { page, wrongs, close } = await open('chemistry');
+  const medoids = page.locator('#activities tbody tr');
+  await expect.poll(() => medoids.locator('svg.structure').count()).toBe(await medoids.count());
+  await page.getByRole('button', { name: /^Cluster 1\b/ }).first().click();
+  const drawn = page.locator('.gallery li');
+  await expect.poll(() => drawn.locator('svg.structure').count()).toBe(24);
+  const name = (await drawn.first().getByRole('button').textContent())!;
+  await drawn.first().getByRole('button').click();
+  const picked = page.getByRole('region', { name });
+  await picked.getByRole('img', { name: /^Structure of / }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  if (process.env.LEHR_PICTURES) await page.screenshot({ path: join(process.env.LEHR_PICTURES, 'report-structures.png'), fullPage: true });
+  expect(wrongs).toEqual([]);
+  await close();
 });
 
 test('tables are sorted by their heads, and back', async () => {

@@ -36,6 +36,7 @@ pub fn page(found: &Found<'_>, stages: &[(&'static str, f64)]) -> String {
         pairs::suggested(model),
         pairs::trust(map, shepard),
     );
+    let structures = application.structures.as_deref();
     let classes: Vec<&Classes> = [found.clusters].into_iter().chain(&application.known).collect();
     let mut figures = Figures::default();
     if let Some(enrichment) = found.enrichment {
@@ -45,7 +46,7 @@ pub fn page(found: &Found<'_>, stages: &[(&'static str, f64)]) -> String {
         lead += &format!(" Clusters and known {} agree by an adjusted Rand index of {index}.", known.name);
     }
     let main = html! {
-        (pairs::map_section(subject.about(), &application.ids, map, &classes, &mut figures))
+        (pairs::map_section(subject.about(), &application.ids, map, &classes, structures, &mut figures))
         (pairs::heat_section(found.matrix, &model.labels, &application.ids, &mut figures))
         (pairs::clusters_table(&application.ids, model))
         @if let Some(enrichment) = found.enrichment {
@@ -68,19 +69,19 @@ fn enrichment_table(found: &Found<'_>, enrichment: &Enrichment) -> Markup {
         @for (cluster, (of, facts)) in enrichment.clusters.iter().zip(&found.model.clusters).enumerate() {
             tr data-cluster=(cluster) {
                 td data-value=(cluster) { (swatch(cluster)) (cluster) }
+                @if let Some(known) = structures {
+                    td.words data-smiles=(known[facts.medoid]) { (found.application.ids[facts.medoid]) }
+                }
                 td { (grouped(of.items)) }
                 td { (grouped(of.active)) }
                 td { (share(of.active as f64, of.items as f64)) }
                 td { (significant(of.factor, 3)) }
                 td { (significant(of.chance, 2)) }
-                @if let Some(known) = structures {
-                    td.words { (found.application.ids[facts.medoid]) " " code { (known[facts.medoid]) } }
-                }
             }
         }
     };
-    let head = ["cluster", "compounds", "active", "share", "factor", "chance"];
-    let head = head.into_iter().chain(structures.is_some().then_some("medoid\t"));
+    let medoid = structures.is_some().then_some("medoid\t");
+    let head = ["cluster"].into_iter().chain(medoid).chain(["compounds", "active", "share", "factor", "chance"]);
     section(
         "activity",
         "Where the active compounds are",

@@ -1,5 +1,5 @@
-//! How sure a label is: the rounds that find the borders between neighbouring clusters, and the one that computes the
-//! probability of each row's cluster among its neighbours.
+//! How sure a label is. Some rounds find the borders between neighbouring clusters; the last one computes the probability
+//! of each row's cluster among its neighbours.
 //!
 //! `docs/design/certainty.md` has the rule, and `borders.rs` its formulas.
 
