@@ -2418,8 +2418,11 @@ function $i(e) {
 		}
 		let i = 4 * v.current;
 		if (Math.hypot(n[0] - D.current.x, n[1] - D.current.y) > i && (D.current.hasMoved = !0), E.current.size === 2) {
-			let [t] = [...E.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1]));
-			S(Wr(d.peek(), f.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
+			let [t] = [...E.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1])), a = Wr(d.peek(), f.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2);
+			S({
+				...a,
+				shift: a.shift.map((e, t) => e + (n[t] - r[t]) / 2)
+			});
 		} else if (h.value) {
 			let { x: e, y: t } = D.current;
 			h.value = a === "box" ? [
@@ -3195,7 +3198,7 @@ function Ja(e, t, n, r) {
 	return Array.from({ length: n }, () => (u = La(u, za(l)), l -= r * c, u));
 }
 function Ya(e, t, n, r, i) {
-	let a = [], o = new Map(), s = (e, i, o) => {
+	let a = [], o = (e, i, o) => {
 		let s = n.get(e);
 		if (!s) {
 			r[e] = i, a.push(e);
@@ -3207,23 +3210,21 @@ function Ya(e, t, n, r, i) {
 			r[e] = La(i, [n * Math.cos(u) - o * Math.sin(u), n * Math.sin(u) + o * Math.cos(u)]), a.push(e);
 		}
 	};
-	s(e, [0, 0], null);
+	o(e, [0, 0], null);
 	for (let e of a) {
 		let n = r[e], a = t[e].filter((e) => !r[e]);
 		if (!a.length) continue;
-		let c = new Map(a.map((n) => [n, Ua(n, t, e).length]));
-		a.sort((e, t) => c.get(t) - c.get(e));
-		let l = t[e].filter((e) => r[e]).map((e) => Ba(Ra(r[e], n))), u;
-		u = l.length === 0 ? a.length === 1 ? [-Math.PI / 6] : a.map((e, t) => -Math.PI / 6 + 2 * Math.PI * t / a.length) : l.length === 1 && a.length === 1 ? i(e) ? [l[0] + Math.PI] : [l[0] + 2 * Math.PI / 3, l[0] - 2 * Math.PI / 3] : Xa(l, a.length);
-		let d = o.get(e), f = (e) => {
-			let t = La(n, za(e)), i = d === void 0 ? void 0 : r[d];
-			return (i ? 4 / (.1 + Va(t, i) ** 2) : 0) + r.reduce((e, n) => e + (n ? 1 / (.1 + Va(t, n) ** 2) : 0), 0);
+		let s = new Map(a.map((n) => [n, Ua(n, t, e).length]));
+		a.sort((e, t) => s.get(t) - s.get(e));
+		let c = t[e].filter((e) => r[e]).map((e) => Ba(Ra(r[e], n))), l;
+		l = c.length === 0 ? a.length === 1 ? [-Math.PI / 6] : a.map((e, t) => -Math.PI / 6 + 2 * Math.PI * t / a.length) : c.length === 1 && a.length === 1 ? i(e) ? [c[0] + Math.PI] : [c[0] + 2 * Math.PI / 3, c[0] - 2 * Math.PI / 3] : Xa(c, a.length);
+		let u = (e) => {
+			let t = La(n, za(e));
+			return r.reduce((e, n) => e + (n ? 1 / (.1 + Va(t, n) ** 4) : 0), 0);
 		};
-		for (let i of a) {
-			let a = u.reduce((e, t) => f(t) < f(e) - 1e-9 ? t : e);
-			u.splice(u.indexOf(a), 1);
-			let c = t[e].find((e) => r[e] && e !== i);
-			c !== void 0 && o.set(i, c), s(i, La(n, za(a)), a + Math.PI);
+		for (let e of a) {
+			let t = l.reduce((e, t) => u(t) < u(e) - 1e-9 ? t : e);
+			l.splice(l.indexOf(t), 1), o(e, La(n, za(t)), t + Math.PI);
 		}
 	}
 }
@@ -3383,16 +3384,15 @@ function lo({ atoms: e, bonds: t }) {
 	let n = new Set();
 	e.forEach((e, r) => {
 		if (!e.isAromatic) return;
-		let i = e.bonds.reduce((e, n) => e + t[n].order, 0) + e.hydrogens, a = {
-			C: 4,
-			N: e.charge > 0 ? 4 : 3,
+		let i = e.bonds.reduce((e, n) => e + t[n].order, 0) + e.hydrogens, a = ({
+			N: 3,
 			P: 3,
 			As: 3,
 			B: 3,
-			O: e.charge > 0 ? 3 : 2,
-			S: e.charge > 0 ? 3 : 2,
+			O: 2,
+			S: 2,
 			Se: 2
-		}[e.symbol] ?? 4;
+		}[e.symbol] ?? 4) + +(e.symbol !== "C" && e.charge > 0);
 		i - (e.charge < 0 ? e.charge : 0) < a && n.add(r);
 	});
 	let r = 0, i = (r) => e[r].bonds.filter((e) => t[e].isAromatic && n.has(t[e].a) && n.has(t[e].b)), a = () => {
@@ -4503,7 +4503,7 @@ function Wo({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, r
 			}),
 			_(o, { error: C.value }),
 			ee?.kind === "text" && _("ul", {
-				class: "gallery",
+				class: "plainlist gallery",
 				children: D.slice(0, To).map((e) => _("li", { children: [_("button", {
 					type: "button",
 					class: "link",

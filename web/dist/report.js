@@ -2013,7 +2013,7 @@
 		return Array.from({ length: n }, () => (u = Mn(u, Pn(l)), l -= r * c, u));
 	}
 	function Wn(e, t, n, r, i) {
-		let a = [], o = new Map(), s = (e, i, o) => {
+		let a = [], o = (e, i, o) => {
 			let s = n.get(e);
 			if (!s) {
 				r[e] = i, a.push(e);
@@ -2025,23 +2025,21 @@
 				r[e] = Mn(i, [n * Math.cos(u) - o * Math.sin(u), n * Math.sin(u) + o * Math.cos(u)]), a.push(e);
 			}
 		};
-		s(e, [0, 0], null);
+		o(e, [0, 0], null);
 		for (let e of a) {
 			let n = r[e], a = t[e].filter((e) => !r[e]);
 			if (!a.length) continue;
-			let c = new Map(a.map((n) => [n, Rn(n, t, e).length]));
-			a.sort((e, t) => c.get(t) - c.get(e));
-			let l = t[e].filter((e) => r[e]).map((e) => Fn(Nn(r[e], n))), u;
-			u = l.length === 0 ? a.length === 1 ? [-Math.PI / 6] : a.map((e, t) => -Math.PI / 6 + 2 * Math.PI * t / a.length) : l.length === 1 && a.length === 1 ? i(e) ? [l[0] + Math.PI] : [l[0] + 2 * Math.PI / 3, l[0] - 2 * Math.PI / 3] : Gn(l, a.length);
-			let d = o.get(e), f = (e) => {
-				let t = Mn(n, Pn(e)), i = d === void 0 ? void 0 : r[d];
-				return (i ? 4 / (.1 + In(t, i) ** 2) : 0) + r.reduce((e, n) => e + (n ? 1 / (.1 + In(t, n) ** 2) : 0), 0);
+			let s = new Map(a.map((n) => [n, Rn(n, t, e).length]));
+			a.sort((e, t) => s.get(t) - s.get(e));
+			let c = t[e].filter((e) => r[e]).map((e) => Fn(Nn(r[e], n))), l;
+			l = c.length === 0 ? a.length === 1 ? [-Math.PI / 6] : a.map((e, t) => -Math.PI / 6 + 2 * Math.PI * t / a.length) : c.length === 1 && a.length === 1 ? i(e) ? [c[0] + Math.PI] : [c[0] + 2 * Math.PI / 3, c[0] - 2 * Math.PI / 3] : Gn(c, a.length);
+			let u = (e) => {
+				let t = Mn(n, Pn(e));
+				return r.reduce((e, n) => e + (n ? 1 / (.1 + In(t, n) ** 4) : 0), 0);
 			};
-			for (let i of a) {
-				let a = u.reduce((e, t) => f(t) < f(e) - 1e-9 ? t : e);
-				u.splice(u.indexOf(a), 1);
-				let c = t[e].find((e) => r[e] && e !== i);
-				c !== void 0 && o.set(i, c), s(i, Mn(n, Pn(a)), a + Math.PI);
+			for (let e of a) {
+				let t = l.reduce((e, t) => u(t) < u(e) - 1e-9 ? t : e);
+				l.splice(l.indexOf(t), 1), o(e, Mn(n, Pn(t)), t + Math.PI);
 			}
 		}
 	}
@@ -2201,16 +2199,15 @@
 		let n = new Set();
 		e.forEach((e, r) => {
 			if (!e.isAromatic) return;
-			let i = e.bonds.reduce((e, n) => e + t[n].order, 0) + e.hydrogens, a = {
-				C: 4,
-				N: e.charge > 0 ? 4 : 3,
+			let i = e.bonds.reduce((e, n) => e + t[n].order, 0) + e.hydrogens, a = ({
+				N: 3,
 				P: 3,
 				As: 3,
 				B: 3,
-				O: e.charge > 0 ? 3 : 2,
-				S: e.charge > 0 ? 3 : 2,
+				O: 2,
+				S: 2,
 				Se: 2
-			}[e.symbol] ?? 4;
+			}[e.symbol] ?? 4) + +(e.symbol !== "C" && e.charge > 0);
 			i - (e.charge < 0 ? e.charge : 0) < a && n.add(r);
 		});
 		let r = 0, i = (r) => e[r].bonds.filter((e) => t[e].isAromatic && n.has(t[e].a) && n.has(t[e].b)), a = () => {
@@ -3395,8 +3392,11 @@
 			}
 			let a = 4 * g.current;
 			if (Math.hypot(n[0] - C.current.x, n[1] - C.current.y) > a && (C.current.hasMoved = !0), S.current.size === 2) {
-				let [t] = [...S.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1]));
-				b(zr(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
+				let [t] = [...S.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1])), a = zr(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2);
+				b({
+					...a,
+					shift: a.shift.map((e, t) => e + (n[t] - r[t]) / 2)
+				});
 			} else if (m.value) {
 				let { x: e, y: t } = C.current;
 				m.value = i === "box" ? [
@@ -5068,7 +5068,7 @@
 				}),
 				Z(bi, { error: m.value }),
 				v?.kind === "text" && Z("ul", {
-					class: "gallery",
+					class: "plainlist gallery",
 					children: _.slice(0, Na).map((e) => Z("li", { children: [Z("button", {
 						type: "button",
 						class: "link",

@@ -28,6 +28,8 @@ pub enum Contents {
     Sequences,
     /// Sequences with qualities, in FASTQ.
     Reads,
+    /// Molecules: SMILES, or structures of a mol file.
+    Molecules,
     /// Fingerprints in FPS.
     Fingerprints,
     /// Sparse rows in SVMlight text.
@@ -47,6 +49,7 @@ impl fmt::Display for Contents {
             Contents::Table => "a table of text",
             Contents::Sequences => "sequences in FASTA",
             Contents::Reads => "sequences with qualities, in FASTQ",
+            Contents::Molecules => "molecules, which have no numbers to cluster",
             Contents::Fingerprints => "fingerprints in FPS, which are rows of bits",
             Contents::SvmLight => "SVMlight's text, which has sparse rows",
             Contents::MatrixMarket => "a Matrix Market file, which has sparse rows",

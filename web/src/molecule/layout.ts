@@ -157,7 +157,6 @@ function arc(from: Place, to: Place, count: number, side: number): Place[] {
 /// Places the atoms that are connected with the first, from inside to outside.
 function grow(first: number, neighbours: number[][], systemOf: Map<number, Map<number, Place>>, places: (Place | undefined)[], isStraight: (at: number) => boolean): void {
   const queue: number[] = [];
-  const from = new Map<number, number>();
   const stand = (at: number, place: Place, back: number | null) => {
     const system = systemOf.get(at);
     if (!system) {
@@ -188,17 +187,13 @@ function grow(first: number, neighbours: number[][], systemOf: Map<number, Map<n
     else if (taken.length === 1 && waiting.length === 1) angles = isStraight(at) ? [taken[0] + Math.PI] : [taken[0] + (2 * Math.PI) / 3, taken[0] - (2 * Math.PI) / 3];
     else angles = freeDirection(taken, waiting.length);
     // The largest part goes away from what stands, so that chains are in a zigzag.
-    const behind = from.get(at);
     const crowd = (angle: number) => {
       const there = plus(here, towards(angle));
-      const far = behind === undefined ? undefined : places[behind];
-      return (far ? 4 / (0.1 + distance(there, far) ** 2) : 0) + places.reduce((sum, other) => sum + (other ? 1 / (0.1 + distance(there, other) ** 2) : 0), 0);
+      return places.reduce((sum, other) => sum + (other ? 1 / (0.1 + distance(there, other) ** 4) : 0), 0);
     };
     for (const other of waiting) {
       const best = angles.reduce((best, angle) => (crowd(angle) < crowd(best) - 1e-9 ? angle : best));
       angles.splice(angles.indexOf(best), 1);
-      const before = neighbours[at].find((one) => places[one] && one !== other);
-      if (before !== undefined) from.set(other, before);
       stand(other, plus(here, towards(best)), best + Math.PI);
     }
   }

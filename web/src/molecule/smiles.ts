@@ -113,7 +113,7 @@ function placeDoubleBonds({ atoms, bonds }: Molecule): void {
   atoms.forEach((atom, at) => {
     if (!atom.isAromatic) return;
     const used = atom.bonds.reduce((sum, bond) => sum + bonds[bond].order, 0) + atom.hydrogens;
-    const valence = { C: 4, N: atom.charge > 0 ? 4 : 3, P: 3, As: 3, B: 3, O: atom.charge > 0 ? 3 : 2, S: atom.charge > 0 ? 3 : 2, Se: 2 }[atom.symbol] ?? 4;
+    const valence = ({ N: 3, P: 3, As: 3, B: 3, O: 2, S: 2, Se: 2 }[atom.symbol] ?? 4) + (atom.symbol !== 'C' && atom.charge > 0 ? 1 : 0);
     if (used - (atom.charge < 0 ? atom.charge : 0) < valence) lacking.add(at);
   });
   let steps = 0;

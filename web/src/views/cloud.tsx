@@ -205,7 +205,7 @@ export function CloudView(props: Props) {
     svg: () => svgOf(frame.current!, latest.current, camera.peek()!, size.peek()),
   };
 
-  // Pointers: one moves or draws, two zoom.
+  // Pointers: one moves or draws, two zoom and move.
   const pointers = useRef(new Map<number, [number, number]>());
   const began = useRef<{ x: number; y: number; hasMoved: boolean }>({ x: 0, y: 0, hasMoved: false });
   const place = (event: PointerEvent | WheelEvent): [number, number] => {
@@ -235,7 +235,9 @@ export function CloudView(props: Props) {
     if (pointers.current.size === 2) {
       const [other] = [...pointers.current].filter(([id]) => id !== event.pointerId).map(([, where]) => where);
       const factor = Math.hypot(at[0] - other[0], at[1] - other[1]) / Math.max(1, Math.hypot(before[0] - other[0], before[1] - other[1]));
-      move(zoomed(camera.peek()!, size.peek(), factor, (at[0] + other[0]) / 2, (at[1] + other[1]) / 2));
+      const next = zoomed(camera.peek()!, size.peek(), factor, (at[0] + other[0]) / 2, (at[1] + other[1]) / 2);
+      // Their middle moves half as far as one of them.
+      move({ ...next, shift: next.shift.map((one, axis) => one + (at[axis] - before[axis]) / 2) as [number, number] });
     } else if (drawing.value) {
       const { x, y } = began.current;
       drawing.value = tool === 'box' ? [[x, y], [at[0], y], at, [x, at[1]]] : [...drawing.value, at];

@@ -747,7 +747,7 @@ function Chosen({ keep, source, titleOf, columns, chosen, total, recipe, groupin
       )}
       <Trouble error={error.value} />
       {structures?.kind === 'text' && (
-        <ul class="gallery">
+        <ul class="plainlist gallery">
           {rows.slice(0, STRUCTURES_SHOWN).map((row) => (
             <li key={row}>
               <button type="button" class="link" onClick={() => pick(row)}>{titleOf(row)}</button>

@@ -170,6 +170,31 @@ test('structures of compounds are drawn: of medoids, of selected rows and of the
   await close();
 });
 
+test('on a phone, a finger that goes up over the points scrolls the page, and one that goes sideways moves the points', async () => {
+  const { page, wrongs, close } = await open('cluster', { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true });
+  const cloud = page.getByRole('application').first();
+  await cloud.locator('canvas').first().waitFor();
+  await cloud.scrollIntoViewIfNeeded();
+  const gesture = await page.context().newCDPSession(page);
+  const swipe = async (xDistance: number, yDistance: number) => {
+    const { x, y, width, height } = (await cloud.boundingBox())!;
+    await gesture.send('Input.synthesizeScrollGesture', { x: Math.round(x + width / 2), y: Math.round(y + height / 2), xDistance, yDistance, gestureSourceType: 'touch', speed: 600 });
+    await page.waitForTimeout(300);
+  };
+  const state = async () => ({ scrolled: await page.evaluate(() => scrollY), marks: await cloud.locator('.over').first().innerHTML() });
+  const before = await state();
+  await swipe(0, -150);
+  const up = await state();
+  expect(up.scrolled).toBeGreaterThan(before.scrolled + 50);
+  expect(up.marks).toBe(before.marks);
+  await swipe(-100, 0);
+  const aside = await state();
+  expect(aside.scrolled).toBe(up.scrolled);
+  expect(aside.marks).not.toBe(up.marks);
+  expect(wrongs).toEqual([]);
+  await close();
+});
+
 test('tables are sorted by their heads, and back', async () => {
   const { page, wrongs, close } = await open('cluster');
   const column = () => page.locator('#clusters tbody tr td:nth-child(5)').allInnerTexts().then((texts) => texts.map((text) => Number(text.replace('−', '-').replace(/,/g, ''))));

@@ -209,6 +209,11 @@ fn rows_with_gaps_are_told_where_they_may_go() {
 fn a_file_for_another_command_is_told_with_that_command() {
     let sandbox = Sandbox::with("genes.fasta", ">a\nACGTACGT\n>b\nACGTACGA\n>c\nACGAACGA\n");
     sandbox.write("reads.fastq", "@a\nACGT\n+\nIIII\n");
+    sandbox.write("compounds.smi", "CCO\tethanol\nCCN\tethylamine\n");
+    sandbox.write(
+        "compounds.sdf",
+        "ethanol\n\n\n  3  2  0  0  0  0  0  0  0  0999 V2000\n    0.0    0.0    0.0 C   0  0\n",
+    );
     sandbox.write("keys.fps", "#FPS1\n0f\tone\nf0\ttwo\n");
     sandbox.write("texts.svm", "1 1:2 4:1\n0 2:1 3:1\n");
     sandbox.write("table.csv", POINTS);
@@ -222,6 +227,9 @@ fn a_file_for_another_command_is_told_with_that_command() {
         (["gtm", "genes.fasta"], [table, "sequences in FASTA"], "lehr distances compares sequences"),
         (["cluster", "reads.fastq"], [table, "in FASTQ"], "lehr distances takes FASTA"),
         (["distances", "reads.fastq"], [table, "in FASTQ"], "lehr distances takes FASTA"),
+        (["cluster", "compounds.smi"], [table, "molecules"], "make fingerprints first"),
+        (["distances", "compounds.smi"], [table, "molecules"], "make fingerprints first"),
+        (["cluster", "compounds.sdf"], [table, "molecules"], "make fingerprints first"),
         (["mixture", "keys.fps"], [table, "fingerprints in FPS"], "lehr cluster takes fingerprints"),
         (["mixture", "texts.svm"], [table, "SVMlight's text"], "lehr cluster takes sparse rows"),
         (["cluster", "d/dissimilarities.npy"], [table, "dissimilarities of all pairs"], "lehr pairwise and lehr embed"),

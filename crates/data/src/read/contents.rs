@@ -27,6 +27,9 @@ pub(super) fn other_than_rows(source: &mut Source<'_>) -> Result<Option<Contents
     if matrix_market::is_matrix_market(source)? {
         return Ok(Some(Contents::MatrixMarket));
     }
+    if has_molecules(source) {
+        return Ok(Some(Contents::Molecules));
+    }
     let head = source.peek(LOOKED_AT);
     let text = head.trim_ascii_start();
     let mut lines =
@@ -85,6 +88,15 @@ pub(super) fn is_described(array: &Path) -> bool {
             .is_ok_and(|described| described == array)
 }
 
+/// Returns whether a file has molecules: by its name, since SMILES are texts without a head, or by the fourth line of a mol
+/// file, which ends with its version.
+fn has_molecules(source: &mut Source<'_>) -> bool {
+    let name = source.name().to_ascii_lowercase();
+    let (_, ending) = name.trim_end_matches(".gz").rsplit_once('.').unwrap_or_default();
+    let counts = source.peek(LOOKED_AT).split(|byte| *byte == b'\n').nth(3).unwrap_or_default().trim_ascii_end();
+    matches!(ending, "smi" | "smiles" | "ism") || [b"V2000", b"V3000"].iter().any(|version| counts.ends_with(*version))
+}
+
 /// Returns whether a text begins like a JSON document: an object with a first key, or a list of objects, lists, texts
 /// or numbers. A table does not begin in this way, because a bracket is neither a name nor a number.
 fn is_json(text: &[u8]) -> bool {
@@ -121,6 +133,7 @@ mod tests {
     #[test]
     fn a_file_is_known_by_its_first_lines() {
         for (text, contents) in [
+            ("\n  RDKit\n\n  1  0  0  0  0  0  0  0  0  0999 V2000\n", Contents::Molecules),
             (">a, b\nACGT\n", Contents::Sequences),
             ("\u{feff}\n>a\r\nMK*\r\n>b\r\nMKV\r\n", Contents::Sequences),
             (">a", Contents::Sequences),
@@ -146,6 +159,9 @@ mod tests {
             assert_eq!(seen(text, "f"), Some(contents), "{text:?}");
         }
         assert_eq!(seen("\u{93}", "f.mtx"), Some(Contents::MatrixMarket));
+        assert_eq!(seen("CCO\tethanol\n", "compounds.SMI"), Some(Contents::Molecules));
+        assert_eq!(seen("CCO\tethanol\n", "compounds.smi.gz"), Some(Contents::Molecules));
+        assert_eq!(seen("x\n1\n", "smi"), Some(Contents::Table));
         assert_eq!(seen("", "f"), None);
         assert_eq!(seen("a\0b", "f"), None);
     }
