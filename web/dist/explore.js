@@ -3493,7 +3493,6 @@ function yo({ symbol: e, hydrogens: t, charge: n, isotope: r }, i, [a, o], s, c)
 		[u, 1]
 	], m = 0, h = (e.length * .36 + (r ? .2 : 0)) * l;
 	return _("text", {
-		class: `atom-${e}`,
 		x: c ? a + h : a - h,
 		y: o + .36 * l,
 		"text-anchor": c ? "end" : "start",

@@ -2308,7 +2308,6 @@
 			[u, 1]
 		], m = 0, h = (e.length * .36 + (r ? .2 : 0)) * l;
 		return Z("text", {
-			class: `atom-${e}`,
 			x: c ? a + h : a - h,
 			y: o + .36 * l,
 			"text-anchor": c ? "end" : "start",

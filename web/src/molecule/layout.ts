@@ -71,7 +71,7 @@ function isStraight({ atoms, bonds }: Molecule, at: number): boolean {
   return orders.length === 2 && (orders.includes(3) || (orders[0] === 2 && orders[1] === 2));
 }
 
-/// Rings that share atoms.
+/// Groups of rings that share atoms.
 function systemsOf(rings: number[][]): number[][][] {
   const systems: number[][][] = [];
   for (const ring of rings) {
@@ -100,6 +100,7 @@ function systemPlaces(rings: number[][]): Map<number, Place> {
   return places;
 }
 
+/// Gives places to the atoms of a ring that have none.
 function fit(ring: number[], places: Map<number, Place>): void {
   const size = ring.length;
   const stands = ring.map((at) => places.has(at));
@@ -246,8 +247,7 @@ function unfold(molecule: Molecule, rings: number[][], part: number[], neighbour
   }
 }
 
-/// Parts what still overlaps, such as the bridges of cages: multidimensional scaling of the numbers of bonds between atoms, by SMACOF (mining-spec, as `lehr embed`)
-/// from where they stand.
+/// Spreads atoms that still overlap, such as those of cages, by SMACOF from where they stand: distances follow the numbers of bonds between atoms.
 function relax(part: number[], neighbours: number[][], places: Place[]): void {
   const size = part.length;
   const targets = part.map((from) => {

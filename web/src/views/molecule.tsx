@@ -92,6 +92,7 @@ function isLeftOf({ atoms, bonds }: Molecule, places: Place[], at: number): bool
   return atoms[at].bonds.reduce((sum, bond) => sum + places[bonds[bond].a === at ? bonds[bond].b : bonds[bond].a][0] - places[at][0], 0) > 0.1;
 }
 
+/// The letters of an atom: its symbol with hydrogens, charge and isotope, written away from its bonds.
 function letter({ symbol, hydrogens, charge, isotope }: Atom, key: number, [x, y]: Place, bond: number, isLeft: boolean): JSX.Element {
   const size = Math.max(5, 0.5 * bond);
   const sign = charge === 0 ? '' : `${Math.abs(charge) > 1 ? Math.abs(charge) : ''}${charge > 0 ? '+' : '−'}`;
@@ -102,7 +103,7 @@ function letter({ symbol, hydrogens, charge, isotope }: Atom, key: number, [x, y
   let height = 0;
   const half = (symbol.length * 0.36 + (isotope ? 0.2 : 0)) * size;
   return (
-    <text key={key} class={`atom-${symbol}`} x={isLeft ? x + half : x - half} y={y + 0.36 * size} text-anchor={isLeft ? 'end' : 'start'} style={{ fontSize: `${size}px` }}>
+    <text key={key} x={isLeft ? x + half : x - half} y={y + 0.36 * size} text-anchor={isLeft ? 'end' : 'start'} style={{ fontSize: `${size}px` }}>
       {texts.filter(([text]) => text).map(([text, to], at) => {
         const dy = 0.28 * size * (height - to);
         height = to;
