@@ -8,6 +8,8 @@
 //! nearest row. Rows of a sparse cluster beside a dense cluster are not isolated, because their neighbours are equally
 //! far from their own neighbours.
 
+use lehr_mining::drawn::drawn;
+
 /// The maximum number of reference rows to which distances are computed.
 const REFERENCES: usize = 2_000;
 /// The neighbour whose distance counts, by rank. With rank 5, a few rows in one place form a group and are not
@@ -40,8 +42,7 @@ pub fn isolated(values: &[f64], width: usize) -> Vec<usize> {
         return Vec::new();
     }
     let row = |index: usize| &values[index * width..][..width];
-    let step = rows.div_ceil(REFERENCES);
-    let references: Vec<usize> = (0..rows).step_by(step).collect();
+    let references = drawn(rows, REFERENCES);
     let mut near = Nearest::default();
     let own: Vec<f64> = references.iter().map(|index| near.of(*index, &references, row).0).collect();
     let ratios: Vec<f64> = (0..rows)
@@ -114,6 +115,16 @@ mod tests {
         for seed in 0..5 {
             assert!(isolated(&normal(1000, 4, seed), 4).len() <= 2);
         }
+    }
+
+    #[test]
+    fn a_pattern_that_repeats_hides_no_row() {
+        // Every fifth row belongs to one group, and there are five times as many rows as references.
+        let mut values = normal(10_000, 1, 4);
+        values.iter_mut().enumerate().filter(|(row, _)| row % 5 > 0).for_each(|(_, x)| *x += 100.0);
+        values[4_321] = 1e6;
+        let found = isolated(&values, 1);
+        assert!(found.contains(&4_321) && found.len() < 50, "{found:?}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! them.
 
 use lehr_data::dissimilarities::Dissimilarities;
+use lehr_mining::drawn::drawn;
 use serde_json::{Value, json};
 
 use crate::packed;
@@ -92,18 +93,18 @@ pub fn heat(title: &str, matrix: &Dissimilarities, labels: &[u32], ids: &[String
     })
 }
 
-/// Returns at most `most` items, evenly spaced.
-fn some(of: &[usize], most: usize) -> impl Iterator<Item = usize> + Clone + '_ {
-    of.iter().copied().step_by(of.len().div_ceil(most).max(1))
+/// Returns at most `most` items, drawn.
+fn some(of: &[usize], most: usize) -> Vec<usize> {
+    drawn(of.len(), most).into_iter().map(|place| of[place]).collect()
 }
 
 /// Returns the mean dissimilarity of each pair of clusters; `None` if no pair of items has a value.
 fn between(matrix: &Dissimilarities, members: &[Vec<usize>]) -> Vec<Vec<Option<f64>>> {
     let mut means = vec![vec![None; members.len()]; members.len()];
+    let chosen: Vec<Vec<usize>> = members.iter().map(|members| some(members, SAMPLED_OF_CLUSTER)).collect();
     for a in 0..members.len() {
         for b in a..members.len() {
-            let (one, other) = (some(&members[a], SAMPLED_OF_CLUSTER), some(&members[b], SAMPLED_OF_CLUSTER));
-            let mean = mean(matrix, one, other).or((a == b).then_some(0.0));
+            let mean = mean(matrix, &chosen[a], &chosen[b]).or((a == b).then_some(0.0));
             means[a][b] = mean;
             means[b][a] = mean;
         }
@@ -111,14 +112,10 @@ fn between(matrix: &Dissimilarities, members: &[Vec<usize>]) -> Vec<Vec<Option<f
     means
 }
 
-fn mean(
-    matrix: &Dissimilarities,
-    one: impl Iterator<Item = usize>,
-    other: impl Iterator<Item = usize> + Clone,
-) -> Option<f64> {
+fn mean(matrix: &Dissimilarities, one: &[usize], other: &[usize]) -> Option<f64> {
     let (mut sum, mut count) = (0.0, 0u32);
-    for i in one {
-        for value in other.clone().filter(|&j| j != i).filter_map(|j| matrix.get(i, j)) {
+    for &i in one {
+        for value in other.iter().filter(|&&j| j != i).filter_map(|&j| matrix.get(i, j)) {
             sum += value;
             count += 1;
         }
@@ -199,11 +196,11 @@ fn grid(matrix: &Dissimilarities, order: &[usize]) -> (usize, Vec<Option<f64>>) 
     let items = order.len();
     let cells = items.min(CELLS);
     let range = |cell: usize| &order[cell * items / cells..(cell + 1) * items / cells];
+    let chosen: Vec<Vec<usize>> = (0..cells).map(|cell| some(range(cell), SAMPLED)).collect();
     let mut means = vec![None; cells * cells];
     for row in 0..cells {
         for column in row..cells {
-            let found = mean(matrix, some(range(row), SAMPLED), some(range(column), SAMPLED))
-                .or((row == column).then_some(0.0));
+            let found = mean(matrix, &chosen[row], &chosen[column]).or((row == column).then_some(0.0));
             means[row * cells + column] = found;
             means[column * cells + row] = found;
         }

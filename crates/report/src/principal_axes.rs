@@ -5,6 +5,7 @@
 //! code is in the report. `lehr-numerics` has the factors that methods use.
 
 use lehr_data::Sparse;
+use lehr_mining::drawn::drawn;
 
 /// The maximum of rows times columns. The maximum number of iterations follows.
 const AXES_WORK: usize = 2_000_000;
@@ -75,7 +76,8 @@ impl PrincipalAxes {
         let dimension = sparse.dimension();
         let values: usize = rows.iter().map(|row| sparse.row(*row).0.len()).sum();
         let every = values.div_ceil(AXES_WORK).max(1);
-        let sample: Vec<usize> = rows.iter().copied().step_by(every).collect();
+        let sample: Vec<usize> =
+            drawn(rows.len(), rows.len().div_ceil(every)).into_iter().map(|place| rows[place]).collect();
         let entries = |row: usize| {
             let (columns, values) = sparse.row(row);
             columns.iter().zip(values).map(|(column, value)| (*column as usize, *value))

@@ -9,6 +9,7 @@ use super::parameters::Parameters;
 use super::place::{Placed, Placing};
 use super::table::flags;
 use crate::Error;
+use crate::drawn::drawn;
 use crate::input::Input;
 use crate::round::{LeafCells, on_threads};
 use crate::rows::{RowMajor, RowMajorMut};
@@ -260,12 +261,12 @@ impl Map {
 
     /// The topological order of the map, -1 to 1. It is Spearman's correlation between the distances of node pairs on
     /// the map and in the data space. On the map, each axis is scaled by its average stretch. The order is near 1 for a
-    /// map without folds, whatever its proportions. If there are more than 1,000 nodes, it is computed from every
-    /// second, third, … node.
+    /// map without folds, whatever its proportions. If there are more than 1,000 nodes, it is computed from 1,000
+    /// drawn ones.
     pub fn order(&self) -> f64 {
         let images = self.images();
         let images = RowMajor::new(&images, self.dimension());
-        let chosen: Vec<usize> = (0..self.len()).step_by(self.len().div_ceil(1000)).collect();
+        let chosen: Vec<usize> = drawn(self.len(), 1000);
         // Squared lengths of the axes, up to a common factor.
         let stretch: Vec<f64> = (0..self.latent())
             .map(|axis| {

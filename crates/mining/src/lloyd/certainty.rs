@@ -18,7 +18,7 @@ use crate::rows::{RowMajor, Scalar};
 const MOST_DIFFERENCES: usize = 1 << 22;
 /// The number of coordinates of rows whose probabilities are computed together: they fit into the cache.
 const POSITIONS: usize = 1 << 16;
-/// The number of rows of each cluster that determine its borders. A larger cluster contributes every n-th row.
+/// The number of rows of each cluster that determine its borders. Of a larger cluster, one row in n is drawn.
 const ROWS_OF_BORDERS: u64 = 4096;
 
 /// Finds the borders between neighbouring clusters. `spreads` begins with two numbers for each cluster; the first is

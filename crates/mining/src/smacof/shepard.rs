@@ -3,8 +3,9 @@
 use lehr_data::dissimilarities::Dissimilarities;
 
 use super::map::Map;
+use crate::drawn::drawn;
 
-/// The maximum number of pairs that are counted. If there are more pairs, only rows at even intervals are counted.
+/// About the most pairs that are counted. If there are more pairs, only the pairs of some drawn items are counted.
 const MOST_PAIRS: usize = 50_000_000;
 
 /// Counts of pairs by dissimilarity and distance. A plot of N² / 2 pairs would be unreadable; a grid of counts has a
@@ -19,14 +20,13 @@ pub struct Shepard {
     pub largest_distance: f64,
     /// The counts: bins x bins, row by row. Dissimilarities increase with the row, distances within it.
     pub counts: Vec<u64>,
-    /// The interval of the rows that were counted: every n-th row of the matrix.
-    pub every: usize,
     /// Pearson's correlation of dissimilarity and distance, over the counted pairs.
     pub correlation: f64,
 }
 
 impl Shepard {
-    /// Counts the pairs that have a dissimilarity.
+    /// Counts the pairs that have a dissimilarity. If there are more than 50 million pairs, it counts those of some items
+    /// with all later ones. The items are drawn, so that no pattern of the items is missed.
     ///
     /// Cost: N² / 2 distances, but at most about 50 million.
     ///
@@ -48,15 +48,13 @@ impl Shepard {
         assert!(matrix.items() == map.items() && bins > 0, "a map of the matrix, and bins");
         let items = map.items();
         let every = (items * (items - 1) / 2).div_ceil(MOST_PAIRS).max(1);
+        let rows = drawn(items, items.div_ceil(every));
         let distance = |i: usize, j: usize| {
             let square = map.position(i).iter().zip(map.position(j)).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
             square.sqrt()
         };
-        let pairs = || {
-            (0..items)
-                .step_by(every)
-                .flat_map(move |i| (i + 1..items).filter_map(move |j| Some((matrix.get(i, j)?, distance(i, j)))))
-        };
+        let pairs =
+            || rows.iter().flat_map(|&i| (i + 1..items).filter_map(move |j| Some((matrix.get(i, j)?, distance(i, j)))));
         let (mut largest, mut furthest) = (0.0f64, 0.0f64);
         let (mut count, mut sum) = (0.0, (0.0, 0.0));
         for (delta, d) in pairs() {
@@ -77,6 +75,6 @@ impl Shepard {
         }
         let root = f64::sqrt(square * other);
         let correlation = if root > 0.0 { cross / root } else { 1.0 };
-        Self { bins, largest_dissimilarity: largest, largest_distance: furthest, counts, every, correlation }
+        Self { bins, largest_dissimilarity: largest, largest_distance: furthest, counts, correlation }
     }
 }
