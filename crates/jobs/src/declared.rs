@@ -364,8 +364,8 @@ impl Declared {
             let table = fit.table(name, data).expect("a method has the tables that it declares");
             outputs = outputs.table(*name, result(table)?);
         }
-        if let Some(model) = fit.model() {
-            outputs = outputs.model(&ModelFile::of(data, model).with_id(source.id.clone()))?;
+        if let Some(model) = ModelFile::of(data, &*fit) {
+            outputs = outputs.model(&model.with_id(source.id.clone()))?;
         }
         if self.method.about().files.contains(&PAGE) {
             let run = lehr_report::Run {

@@ -182,6 +182,13 @@ pub trait Fit: Any + Send + Sync {
     fn model(&self) -> Option<Learnt> {
         None
     }
+    /// Returns the distance from each centre beyond which a row is far out ([`ModelFile::limits`]). Empty for a method
+    /// that does not measure it.
+    ///
+    /// [`ModelFile::limits`]: crate::ModelFile::limits
+    fn limits(&self, _data: Data<'_>) -> Vec<Option<f64>> {
+        Vec::new()
+    }
     /// Returns a summary of the result in a few lines of text.
     fn headline(&self, data: Data<'_>) -> String;
     /// Returns the warnings for the user.

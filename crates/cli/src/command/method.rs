@@ -114,9 +114,8 @@ pub fn publish(
     let Finished { plan, data, fit, warnings, mut phases } = finished;
     let about = plan.method.about();
     let clock = Stopwatch::start();
-    let learnt = fit
-        .model()
-        .map(|model| ModelFile::of(data, model).with_id(named(&plan.source.selection)).text())
+    let learnt = ModelFile::of(data, &*fit)
+        .map(|model| model.with_id(named(&plan.source.selection)).text())
         .transpose()
         .map_err(|cause| Failure::new(Kind::NoResult, format!("the model cannot be written as JSON: {cause}")))?;
     let mut staged = folder.stage();

@@ -163,7 +163,7 @@ fn warnings(
         && last.components == last.asked
     {
         warnings
-            .push(format!("BIC is still falling at {found} components, the most that were tried: there may be more"));
+            .push(format!("BIC is still falling at {found} components, the maximum number that was tried: there may be more"));
     }
     warnings
 }
