@@ -236,8 +236,8 @@ pub fn positions<'a>(ids: &'a [String], map: &Map, classes: &[Classes]) -> Table
     table
 }
 
-/// Returns the name of a column of classes in `positions.csv`: the name of the classes, with `_` at its end if it is
-/// the name of another column.
+/// Returns the name of a column of classes in `positions.csv`. It is the name of the classes, with `_` at its end if
+/// another column has this name.
 ///
 /// # Example
 /// ```

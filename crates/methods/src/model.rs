@@ -16,7 +16,6 @@ use lehr_mining::vector::Centroids;
 use serde::{Deserialize, Serialize};
 
 use crate::data::Data;
-use crate::method::Fit;
 
 /// The version of the format. It rises whenever the meaning of the content changes.
 const FORMAT: u32 = 1;
@@ -140,20 +139,17 @@ impl ModelFile {
         Self { lonlat: true, ..Self::new(columns, same, model) }
     }
 
-    /// Creates the file of the model of a fit, with the columns of its rows or of its stream. Returns `None` for a
-    /// method whose result cannot be applied to other rows.
-    pub fn of(data: Data<'_>, fit: &dyn Fit) -> Option<Self> {
-        let limits = fit.limits(data);
-        // JSON has no infinite number. Without a limit for each group, no row is compared with any limit.
-        let are_known = limits.iter().flatten().all(|limit| limit.is_finite());
-        let limits = if are_known { limits } else { Vec::new() };
-        Some(Self { limits, ..Self::in_columns(data, fit.model()?) })
-    }
-
-    /// Creates the file of a model of rows or of a stream.
+    /// Creates the file of a model of rows or of a stream, with the columns of the rows and the limits of the clusters.
     ///
     /// # Panics
     /// Panics if the data are dissimilarities, because their model cannot be applied to other rows.
+    pub fn of(data: Data<'_>, model: Learnt, limits: Vec<Option<f64>>) -> Self {
+        // JSON has no infinite number. Without a limit for each group, no row is compared with any limit.
+        let are_known = limits.iter().flatten().all(|limit| limit.is_finite());
+        let limits = if are_known { limits } else { Vec::new() };
+        Self { limits, ..Self::in_columns(data, model) }
+    }
+
     fn in_columns(data: Data<'_>, model: Learnt) -> Self {
         match data {
             Data::Stream(stream) => Self::new(stream.columns(), stream.shifts_and_divisors(), model),
@@ -261,7 +257,8 @@ impl ModelFile {
         }
         let clusters = if let Learnt::Clusters(centroids) = &model.model { centroids.len() } else { 0 };
         let is_limit = |limit: &f64| limit.is_finite() && *limit > 0.0;
-        if !model.limits.is_empty() && (model.limits.len() != clusters || !model.limits.iter().flatten().all(is_limit)) {
+        if !model.limits.is_empty() && (model.limits.len() != clusters || !model.limits.iter().flatten().all(is_limit))
+        {
             return Err(bad(format!("expected a limit above 0 or null for each of {clusters} clusters")));
         }
         Ok(model)

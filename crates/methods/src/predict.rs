@@ -306,9 +306,9 @@ impl Predicted {
     ///
     /// For clusters, the columns are `id`, `cluster`, `probability` and `distance`. The cluster is the nearest one, or
     /// -1 if none is within the outlier radius. The distance is from the centre, in the unit of the spreads in
-    /// `centers.csv`; with costs in nats, `cost` replaces it. If the model knows how far the rows of each cluster
-    /// usually are from their centre, `score` follows as in `outliers.csv`: a score above 1 means that the row is far
-    /// out. The memberships in all clusters follow, if requested.
+    /// `centers.csv`; with costs in nats, `cost` replaces it. If the model has limits, `score` follows as in
+    /// `outliers.csv`: a score above 1 means that the row is far out. The memberships in all clusters follow, if
+    /// requested.
     pub fn table<'a>(&'a self, ids: Option<&'a [String]>) -> Table<'a> {
         let table = match &self.said {
             Prediction::Places(places) => gtm::places(ids, places),
@@ -336,8 +336,8 @@ impl Predicted {
         Table { without_values: self.without_values.clone(), ..table }
     }
 
-    /// Returns the result in one or two lines: the number of rows in each cluster or component, and the number of rows
-    /// that are far out.
+    /// Returns the result in one or two lines: the number of rows in each cluster or component, and how many rows are
+    /// far out.
     ///
     /// # Example
     /// ```

@@ -124,10 +124,15 @@ fn new_rows_are_placed_where_their_distances_say() {
 fn new_items_have_the_classes_of_their_nearest_items_if_the_map_has_classes_32() {
     let sandbox = with_a_map();
     // The half of each known item, but for one, which has none.
-    let half = |name: &str, x: f64| if name == "k9" { "" } else if x < 3.5 { "left" } else { "right" };
+    let half = |name: &str, x: f64| match name {
+        "k9" => "",
+        _ if x < 3.5 => "left",
+        _ => "right",
+    };
     let halves: String = known().iter().map(|(name, x, _)| format!("{name},{},{x}\n", half(name, *x))).collect();
     sandbox.write("halves.csv", format!("id,half,x\n{halves}"));
-    let line = ["embed", "d/dissimilarities.json", "--labels", "halves.csv", "--by", "half,x", "--out", "map", "--quiet"];
+    let line =
+        ["embed", "d/dissimilarities.json", "--labels", "halves.csv", "--by", "half,x", "--out", "map", "--quiet"];
     sandbox.lehr(&line).succeeded();
     sandbox.lehr(&["place", "new.csv", "--map", "map", "--among", "known.csv", "--out", "p", "--quiet"]).succeeded();
     let table = sandbox.read("p/positions.csv");

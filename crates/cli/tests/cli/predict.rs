@@ -125,7 +125,10 @@ fn other_rows_have_their_nearest_centre_and_a_membership_in_each() {
     sandbox.write("new.csv", "up,name,right\n9,a,11\n0,b,1\n5.4,c,5.2\n");
     let line = ["predict", "lehr-out/model.json", "new.csv", "--columns", "right,up", "--id", "name", "--memberships"];
     let outcome = sandbox.lehr(&[&line[..], &["--out", "found.csv"]].concat()).succeeded();
-    assert_eq!(outcome.stdout, "3 rows: 2 in cluster 0, 1 in cluster 3\n3 rows far out for their cluster: score above 1\nwritten to found.csv\n");
+    assert_eq!(
+        outcome.stdout,
+        "3 rows: 2 in cluster 0, 1 in cluster 3\n3 rows far out for their cluster: score above 1\nwritten to found.csv\n"
+    );
     let quiet = sandbox.lehr(&[&line[..], &["--out", "again.csv", "--quiet"]].concat()).succeeded();
     assert_eq!(quiet.stdout, "");
     assert_eq!(sandbox.read("again.csv"), sandbox.read("found.csv"));
