@@ -23,7 +23,7 @@ use crate::rows::{BitDistance, Input, OverStore, RowMajor, RowMajorMut, Rows, Sc
 
 /// The number of rows that are converted to double precision together, if they are stored in another form.
 const UNPACKED: usize = 256;
-/// The most differences of centres that are stored, counted in numbers.
+/// The maximum number of differences of centres that are stored, counted in numbers.
 const MOST_DIFFERENCES: usize = 1 << 22;
 /// The number of coordinates of rows whose probabilities are computed together: they fit into the cache.
 const POSITIONS: usize = 1 << 16;
