@@ -60,7 +60,7 @@ COLUMNS = {
     "cluster/outliers": {
         "cluster": "the nearest cluster",
         "distance": "the distance from the nearest centre, in the unit of the scaled columns",
-        "score": "how far out the row is for its cluster; the farthest come first",
+        "score": "how far out the row is for its cluster: the distance divided by the limit of the cluster; the farthest come first",
         "columns": "the columns responsible, with their shares of the distance; not with `--lonlat`",
     },
     "cluster/history": {
@@ -164,6 +164,7 @@ COLUMNS = {
     "predict/labels": {
         "probability": "how surely the row belongs to its cluster and not to a neighbouring one, 0 to 1; of a mixture, the share of the component in the row",
         "distance": "the distance from the centre; `cost` in nats for a model of bits with a Bernoulli cost",
+        "score": "how far out the row is for its cluster: the distance divided by the limit of the cluster; above 1 the row is far out. Not with a model of a stream or of Python",
         "membership…": "with `--memberships`: the probability of each cluster or component",
     },
 }
@@ -177,5 +178,5 @@ NAMED_BY_DATA = {
     "gtm/places": ["id", "z1 …", "node", "probability", "entropy", "log_density"],
     "gtm/nodes": ["node", "z1 …", "…", "magnification", "rows"],
     "embed/positions": ["id", "x …", "stress", "…"],
-    "predict/labels": ["id", "cluster", "probability", "distance", "membership…"],
+    "predict/labels": ["id", "cluster", "probability", "distance", "score", "membership…"],
 }

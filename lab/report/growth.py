@@ -41,7 +41,7 @@ def page(figures, about):
     figures = [figure for figure in figures if not is_misleading(figure)]
     notes = [
         "- **Rows** are blobs on a grid, each moved a little (`lab/harness/src/growth/blobs.rs`): N rows of D columns in K blobs. Annealing and mixtures find the blobs (adjusted Rand above 0.95), or the measurement ends.",
-        "- **A run** is a command as users run it, a process of its own on all cores: its time is from start to end with reading and writing, its memory the most that was resident. P ranks are so many threads.",
+        "- **A run** is a command as users run it, a process of its own on all cores: its time is from start to end with reading and writing, its memory the maximum that was resident. P ranks are so many threads.",
         "- **Passes** go over all rows; *ms a pass* is the method's time over their number, without reading and writing; there is none of k-means, whose passes are sweeps and whose time has the drawing of its start in it. Maps have nodes in the place of clusters: 225 below 2,000 rows, 400 from there on, which is in their exponents against rows.",
         "- **Exponents** e of `c x^e` are fitted to the logarithms of each round. Small sizes have what does not grow in them: the start of a process, threads. Memory is looked at every 20 ms: of a run that is hardly longer it says little.",
         f"- `{ABSENT}`: there is none, or nothing is expected of it: how many passes a run takes is the data's.",

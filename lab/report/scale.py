@@ -47,7 +47,7 @@ def page(figures, about):
         "- **Items** are aligned sequences of 282 letters in six families, made by mutation (`lab/harness/src/scale/sequences.rs`): compared place by place, clustered into six, laid out in three dimensions; *among* places all in the map of a sample. The",
         "  clusters of every case are the families (adjusted Rand above 0.95), or the measurement ends.",
         "- **Items of a file** (`name: …`) are aligned pair by pair; equal ones are one with a weight (`--sequences`).",
-        "- **A stage** is a command as users run it, a process of its own: its time is from start to end with reading and writing, its memory the most that was resident.",
+        "- **A stage** is a command as users run it, a process of its own: its time is from start to end with reading and writing, its memory the maximum that was resident.",
         "- **GB/s** is the full matrix over the time of one pass, which reads every number once.",
         f"- `{ABSENT}`: the stage has none, or it was not taken.",
     ]

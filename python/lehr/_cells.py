@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,38 @@ def with_text(X: Any) -> str | None:
     names, place, value = found
     told = f"X has text in column {names[0]}: expected numbers, found {value!r} in {place}."
     others = f" So have the columns {_listed(names[1:])}." if names[1:] else ""
-    return f"{told}{others}\nlehr.TablePreparation().fit_transform(X) makes numbers of an ordinary table. Or leave such columns out."
+    text = value if isinstance(value, str) else ""
+    comma = f" To read {value!r} as a number, use lehr.read_table, or decimal=',' in pandas.read_csv." if _is_number(text.replace(",", ".")) else ""
+    return f"{told}{others}\nlehr.TablePreparation().fit_transform(X) makes numbers of an ordinary table. Or leave such columns out.{comma}"
+
+
+def with_times(X: Any) -> str | None:
+    """Returns sentences about the first date or duration of a data frame; ``None`` if there is none."""
+    found = _first(X, _is_time) if _names(X) else None
+    if found is None:
+        return None
+    names, place, value = found
+    others = f" So have the columns {_listed(names[1:])}." if names[1:] else ""
+    return (
+        f"X has dates or durations in column {names[0]}: expected numbers, found {value} in {place}.{others}\n"
+        "lehr.TablePreparation(columns=list(X.columns)).fit_transform(X) counts dates in days. Or leave such columns out."
+    )
+
+
+def with_object(X: Any) -> str | None:
+    """Returns sentences about the first value that is neither a number nor a text; ``None`` if there is none."""
+    found = _first(X, _is_object)
+    if found is None:
+        return None
+    names, place, value = found
+    cure = "Give each number a column of its own" if isinstance(value, (Sequence, Mapping, np.ndarray)) else "Convert the column to numbers"
+    return f"Column {names[0]} has a value of type {type(value).__name__}: expected numbers, found {value!r} in {place}.\n{cure}, or leave the column out."
+
+
+def with_complex(X: Any) -> str | None:
+    """Returns a sentence about the first complex number of a data frame; ``None`` if there is none."""
+    found = _first(X, lambda values: np.full(len(values), values.dtype.kind == "c"))
+    return None if found is None else f"Expected real numbers in column {found[0][0]}, found {found[2]} in {found[1]}. Use its real and imaginary parts as two columns."
 
 
 def with_gaps(X: Any) -> str | None:
@@ -44,7 +76,7 @@ def with_gaps(X: Any) -> str | None:
 def with_infinity(X: Any) -> str | None:
     """Returns a sentence about the first infinite value; ``None`` if there is none."""
     found = _first(X, _is_infinite)
-    return None if found is None else f"The first one is in column {found[0][0]}, {found[1]}: {found[2]}."
+    return None if found is None else f"The first one is in column {found[0][0]}, {found[1]}: {found[2]}. Replace such values by finite numbers, or drop these rows."
 
 
 def _names(X: Any) -> list[Any]:
@@ -82,17 +114,40 @@ def _first(X: Any, is_bad: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> tuple
     return names, f"row {row}" + ("" if label is None else f" (index {label!r})"), value
 
 
-def _is_no_number(values: NDArray[Any]) -> NDArray[np.bool_]:
-    def is_text(value: Any) -> bool:
-        if not isinstance(value, (str, bytes)):
-            return False
-        try:
-            float(value)
-        except ValueError:
-            return True
+def _is_number(text: str | bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
         return False
+    return True
 
-    return np.array([is_text(value) for value in values], dtype=bool) if values.dtype.kind in "OUST" else np.zeros(len(values), dtype=bool)
+
+def _is_no_number(values: NDArray[Any]) -> NDArray[np.bool_]:
+    if values.dtype.kind not in "OUST":
+        return np.zeros(len(values), dtype=bool)
+    return np.array([isinstance(value, (str, bytes)) and not _is_number(value) for value in values], dtype=bool)
+
+
+def _is_time(values: NDArray[Any]) -> NDArray[np.bool_]:
+    if values.dtype.kind in "Mm":
+        return ~np.isnat(values)
+    if values.dtype.kind != "O":
+        return np.zeros(len(values), dtype=bool)
+    # The periods of pandas have a year. A date that is missing (NaT) differs from itself.
+    return np.array([(isinstance(value, (date, timedelta)) or hasattr(value, "year")) and bool(value == value) for value in values], dtype=bool)
+
+
+def _is_object(values: NDArray[Any]) -> NDArray[np.bool_]:
+    if values.dtype.kind != "O":
+        return np.zeros(len(values), dtype=bool)
+    is_missing = _is_missing(values)
+    return np.array(
+        [
+            not gone and (isinstance(value, np.ndarray) or not (isinstance(value, (str, bytes)) or hasattr(value, "__float__")))
+            for value, gone in zip(values, is_missing, strict=True)
+        ],
+        dtype=bool,
+    )
 
 
 def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -101,7 +156,7 @@ def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     if values.dtype.kind != "O":
         return np.zeros(len(values), dtype=bool)
     # pandas.NA equals nothing, and comparisons with it have no truth value.
-    return np.array([value is None or type(value).__name__ == "NAType" or value != value for value in values], dtype=bool)
+    return np.array([value is None or type(value).__name__ == "NAType" or (not isinstance(value, np.ndarray) and value != value) for value in values], dtype=bool)
 
 
 def _is_infinite(values: NDArray[Any]) -> NDArray[np.bool_]:

@@ -105,8 +105,15 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
     twice = _cells.repeated_names(X)
     if twice is not None:
         raise ValueError(twice)
+    if len(getattr(X, "columns", ("X",))) == 0:
+        raise ValueError(f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required: the data frame has no columns.")
     try:
         checked = sklearn.utils.validation.validate_data(estimator, X, **options)
+    except TypeError as error:
+        where = _cells.with_times(X) or _cells.with_object(X) if "must be a string or a real number" in str(error) else None
+        if where is None:
+            raise
+        raise TypeError(f"{error}\n{where}") from None
     except ValueError as error:
         # Scikit-learn's message also recommends its own estimators, which predict a target.
         told, found, _ = str(error).partition(" contains NaN.")
@@ -138,6 +145,8 @@ def _where(X: Any, error: str) -> str | None:
     """Returns which cell scikit-learn's error is about and what to do, if this is known."""
     if error.startswith("could not convert string to float"):
         return _cells.with_text(X)
+    if error.startswith("setting an array element with a sequence"):
+        return _cells.with_object(X)
     return _cells.with_infinity(X) if "contains infinity" in error else None
 
 
@@ -158,6 +167,9 @@ def _refuse_times(array: Any, name: str) -> None:
     for place, kind in enumerate(types):
         is_temporal = getattr(kind, "is_temporal", None)
         if getattr(kind, "kind", None) in ("M", "m") or (is_temporal is not None and is_temporal()):
+            told = _cells.with_times(array) if name == "X" else None
+            if told is not None:
+                raise ValueError(told)
             where = f" in column {str(columns[place])!r}" if len(columns) == len(types) else ""
             raise ValueError(
                 f"{name} has dates or durations ({kind}){where}: expected numbers. Say in which unit to count them, "
@@ -246,7 +258,7 @@ def _refuse_complex(array: Any) -> None:
     """
     types = [array.dtype] if hasattr(array, "dtype") else list(getattr(array, "dtypes", ()))
     if any(getattr(kind, "kind", None) == "c" for kind in types):
-        raise ValueError(f"Complex data not supported\n{array}\n")
+        raise ValueError(f"Complex data not supported\n{_cells.with_complex(array) or array}\n")
 
 
 def seed(random_state: Any) -> int:

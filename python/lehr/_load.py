@@ -26,7 +26,7 @@ from lehr.topographic import GTM
 
 _SAVED: tuple[type[SavedMixin], ...] = (DAClustering, DAGaussianMixture, GTM, KMeans, KMedoids, MiniBatchKMeans, PairwiseClustering, SMACOF, TablePreparation)
 #: The fields that are optional in a model file.
-_OPTIONAL = {"form", "id", "lonlat", "preparation"}
+_OPTIONAL = {"form", "id", "limits", "lonlat", "preparation"}
 _FIELDS = ("columns", "divisors", "format", "kind", "model", "shifts", "version")
 
 

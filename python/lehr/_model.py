@@ -44,14 +44,18 @@ def weights(sample_weight: Any, X: Any, *, may_be_zero: bool = False) -> NDArray
     if isinstance(sample_weight, numbers.Real):
         sample_weight = np.full(rows, sample_weight)
     checked: NDArray[np.float64] = _checks.check_array(
-        sample_weight, dtype=np.float64, ensure_2d=False, ensure_min_samples=0, input_name="sample_weight"
+        sample_weight, dtype=np.float64, ensure_2d=False, ensure_min_samples=0, ensure_all_finite="allow-nan", input_name="sample_weight"
     )
+    if np.any(np.isnan(checked)):
+        row = int(np.isnan(checked).ravel().argmax())
+        raise ValueError(f"Input sample_weight contains NaN. The first one is in row {row}. The weight 0 leaves a row out.")
     if checked.ndim != 1:
         raise ValueError(f"Sample weights must be 1D array or scalar, got {checked.ndim}D array.")
     if len(checked) != rows:
         raise ValueError(f"sample_weight.shape == {checked.shape}, expected {(rows,)}!")
     if np.any(checked < 0):
-        raise ValueError("Negative values in data passed to `sample_weight`: weights are 0 or more.")
+        row = int(np.argmax(checked < 0))
+        raise ValueError(f"Negative values in data passed to `sample_weight`: weights are 0 or more, found {checked[row]:g} in row {row}.")
     if not may_be_zero and not np.any(checked):
         raise ValueError("Sample weights must contain at least one non-zero number.")
     with np.errstate(over="ignore"):

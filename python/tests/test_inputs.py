@@ -1,5 +1,6 @@
 """Invalid inputs raise errors in scikit-learn's words that say what to do. Valid inputs work in any memory order, without a copy."""
 
+import datetime
 import tracemalloc
 import warnings
 
@@ -55,6 +56,48 @@ def test_an_error_names_the_cell_of_a_frame(library, column, words):
     with pytest.raises(ValueError) as refused:
         lehr.DAClustering(2).fit(frame)
     assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (pd.to_datetime(["2024-03-01"] * 4), "X has dates or durations in column 'c': expected numbers, found 2024-03-01T00:00:00"),
+        ([pd.NaT, pd.Timestamp("2024-03-01", tz="UTC")] * 2, "in column 'c': expected numbers, found 2024-03-01 00:00:00+00:00 in row 1"),
+        ([datetime.date(2024, 3, day) for day in range(1, 5)], "in column 'c': expected numbers, found 2024-03-01 in row 0.\nlehr.TablePreparation"),
+        (pd.period_range("2024-03", periods=4, freq="M"), "in column 'c': expected numbers, found 2024-03 in row 0"),
+        ([1, 2.0, [3], 4], "Column 'c' has a value of type list: expected numbers, found [3] in row 2.\nGive each number a column of its own"),
+        ([1, None, 2, {"x": 1}], "Column 'c' has a value of type dict: expected numbers, found {'x': 1} in row 3"),
+        ([1, 2, 3, object], "Column 'c' has a value of type type: expected numbers, found <class 'object'> in row 3.\nConvert the column to numbers"),
+        ([1j, 2, 3, 4], "Complex data not supported\nExpected real numbers in column 'c', found 1j in row 0"),
+        (["1", "2,5", "3", "4"], "found '2,5' in row 1.\nlehr.TablePreparation().fit_transform(X) makes numbers of an ordinary table. "
+         "Or leave such columns out. To read '2,5' as a number, use lehr.read_table"),
+    ],
+    ids=["dates", "instants", "days", "months", "list", "dict", "object", "complex", "comma"],
+)
+def test_an_error_names_the_cell_that_is_not_a_number(column, words):
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "c": column})
+    with pytest.raises((TypeError, ValueError)) as refused:
+        lehr.DAClustering(2).fit(frame)
+    assert words in str(refused.value)
+
+
+def test_the_cure_for_dates_works():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 5.0], "d": pd.to_datetime(["2024-03-01", "2024-03-02", "2024-03-05", "2024-03-09"])})
+    rows = lehr.TablePreparation(columns=list(frame.columns), scale="none").fit_transform(frame)
+    assert np.diff(rows[:, 1]).tolist() == [1.0, 3.0, 4.0]
+
+
+def test_a_frame_without_columns_is_named():
+    with pytest.raises(ValueError, match="the data frame has no columns"):
+        lehr.KMeans(1).fit(pd.DataFrame())
+
+
+def test_an_error_names_the_row_of_a_weight():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0]})
+    with pytest.raises(ValueError, match="sample_weight contains NaN. The first one is in row 2"):
+        lehr.KMeans(1).fit(frame, sample_weight=[1.0, 0.0, np.nan])
+    with pytest.raises(ValueError, match="weights are 0 or more, found -4 in row 1"):
+        lehr.KMeans(1).fit(frame, sample_weight=[1.0, -4.0, 1.0])
 
 
 def test_an_error_names_the_row_as_the_frame_does_and_the_other_columns():

@@ -68,7 +68,8 @@ pub enum Command {
     /// Apply a model to rows that it has not seen
     ///
     /// Reads the model.json of lehr cluster, minibatch, mixture or gtm, and a table with the same columns. Writes the
-    /// cluster, component or position of each row, and its probability or likelihood.
+    /// cluster, component or position of each row, and its probability or likelihood. With a model of lehr cluster, a
+    /// score above 1 marks a row that is far from its cluster.
     Predict(Box<PredictArguments>),
     /// Measure the dissimilarities of all pairs of items: sequences, fingerprints, rows of numbers
     ///
@@ -78,8 +79,9 @@ pub enum Command {
     /// Place new items in a map, which does not change
     ///
     /// Compares each item with the items of a map of lehr embed, by the map's own metric and options. The nearest of
-    /// them determine its position. The report shows the old and the new items. Time and memory grow linearly with the
-    /// number of new items.
+    /// them determine its position. If the map has classes (lehr embed --labels), a new item gets the class of its
+    /// nearest item. The report shows the old and the new items. Time and memory grow linearly with the number of new
+    /// items.
     Place(Box<PlaceArguments>),
     /// See what Lehr does with built-in data
     ///

@@ -19,7 +19,7 @@ use lehr_methods::OptionOf;
 pub struct Failure {
     /// The meaning of the exit code.
     pub kind: Kind,
-    /// One or more complete lines: problem, place, expected value.
+    /// The message: one or more complete lines with the problem, the place and the expected value.
     pub message: String,
     /// A hint at a cure, if the message alone does not give one.
     pub hint: Option<String>,

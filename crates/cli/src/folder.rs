@@ -307,7 +307,7 @@ impl Drop for Folder {
     fn drop(&mut self) {
         if !self.keep {
             for made in &self.made {
-                // Fails, as it should, if the folder is not empty.
+                // Keeps a folder that is not empty: `remove_dir` fails then.
                 let _ = fs::remove_dir(made);
             }
         }
@@ -381,7 +381,7 @@ impl Staged<'_> {
             output::note(&format!("replaced the results of an earlier run in {}", folder.path.display()));
         }
         if folder.results == Results::Matrix {
-            // They belong to the dissimilarities that were here before, but seem to belong to the new ones.
+            // These results belong to the dissimilarities that were here before, but seem to belong to the new ones.
             for older in Results::all().filter(|results| *results != Results::Matrix && folder.holds(*results)) {
                 let left = older.names().iter().copied().filter(|name| folder.path.join(name).exists());
                 let left: Vec<&str> = left.filter(|name| !placed.contains(name)).collect();

@@ -16,7 +16,7 @@ use crate::output;
 /// The name of the switch behind `--help all`.
 const ALL: &str = "help-all";
 
-/// The most examples that short help shows.
+/// The maximum number of examples in short help.
 const EXAMPLES: usize = 3;
 
 /// The commands that the program's short help describes, in the order in which a newcomer needs them.

@@ -95,7 +95,7 @@ fn prepared(source: &Source, preparing: &Preparing, quiet: bool) -> Result<Rows,
             Ok(decided.rows(keys, preparing.sets_aside)?)
         }
         Err(error) => {
-            // If all goes well, the rows carry the notes as warnings.
+            // Without an error, the rows carry the notes as warnings.
             notes.iter().filter(|_| !quiet).for_each(|note| output::note(note));
             print(&account);
             Err(error.into())
@@ -106,13 +106,13 @@ fn prepared(source: &Source, preparing: &Preparing, quiet: bool) -> Result<Rows,
 /// Describes the columns of a refused table, because faults seldom affect only one column.
 fn print_columns(plan: &MethodPlan, failure: &Failure) {
     let Source { path, selection, .. } = &plan.source;
-    // Other reports, such as those on weights, are complete.
+    // Other messages, such as those about weights, need no description of the columns.
     if plan.quiet || failure.kind != Kind::BadData || !failure.message.contains("expected a finite number") {
         return;
     }
     let form =
         TableForm { delimiter: selection.delimiter.map(char::from), header: selection.header, ..TableForm::default() };
-    // If it cannot be read, the fault is reported in any case.
+    // If the table cannot be read, the caller still reports the original error.
     if let Ok(frame) = read::data_frame(path, &form) {
         let keys = Keys { id: selection.id.as_deref(), weights: selection.weights.as_deref() };
         output::note(&format!("the columns of {}\n{}", path.display(), Described::new(frame, &keys).text()));

@@ -15,7 +15,7 @@ use crate::output;
 /// # Errors
 /// Returns a fault in a file, or a failure if the table's items are not the matrix's.
 pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
-    // The folder of lehr distances stands for the matrix inside it.
+    // A folder of `lehr distances` stands for the matrix in it.
     let inside = path.join(folder::HEADER);
     let path = if path.is_dir() && inside.is_file() { &inside } else { path };
     if path.is_dir() {

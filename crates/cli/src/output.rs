@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::exit::{Failure, Kind};
 
-/// The most left-out columns that are named.
+/// The maximum number of left-out columns that are named.
 const LEFT_OUT_MAX: usize = 10;
 
 /// Writes `text` to standard output.
@@ -58,7 +58,7 @@ pub fn note(message: &str) {
 
 /// Prints help on standard error, for an incomplete command line.
 pub fn usage(text: &str) {
-    // If nobody listens, there is nobody to report that to.
+    // If standard error is closed, Lehr has nowhere to report the failure.
     let _ = write!(io::stderr().lock(), "{text}");
 }
 
@@ -92,7 +92,7 @@ pub fn failure(failure: &Failure) -> ExitCode {
 
 /// Prints a line of progress on standard error.
 pub fn progress(line: &str) {
-    // If nobody listens, there is nobody to report that to: progress has no other channel.
+    // If standard error is closed, Lehr has nowhere to report the failure.
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
@@ -102,7 +102,7 @@ pub fn progress(line: &str) {
 pub fn log(line: &str) {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let (time, rest) = (since.as_secs_f64(), line.strip_prefix('{').unwrap_or(line));
-    // If nobody listens, there is nobody to report that to.
+    // If standard error is closed, Lehr has nowhere to report the failure.
     let _ = writeln!(io::stderr().lock(), "{{\"time\":{time:.6},{rest}");
 }
 

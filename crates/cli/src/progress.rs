@@ -179,7 +179,7 @@ impl Watch {
     fn save(&mut self, checkpoint: &dyn AnyCheckpoint, is_last: bool) {
         let Some(path) = &self.checkpoint else { return };
         let due = if self.saved == Saved::Nothing { CHECKPOINT_SECONDS_FIRST } else { CHECKPOINT_SECONDS };
-        // Checked here too, because a stop may have been requested since the last progress report.
+        // Check again, because a stop may have been requested since the last progress report.
         if !is_last && !self.interrupt.is_asked() && self.since_checkpoint.seconds() < due {
             return;
         }

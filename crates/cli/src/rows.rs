@@ -52,7 +52,7 @@ pub enum Ids<'a> {
 pub struct Lines<'a> {
     /// The identifiers of all rows; those in the table are only its rank's.
     pub ids: Ids<'a>,
-    /// Everything else.
+    /// The other columns.
     pub table: &'a Table<'a>,
 }
 

@@ -11,9 +11,7 @@ use lehr_data::preparation::{self, Missing, Wishes};
 use lehr_data::read::TableForm;
 use lehr_data::scale::Scale;
 use lehr_methods::prepared::{Described, Keys};
-use lehr_methods::{
-    Column, Data, Fit, Frame, ModelFile, Rows, RowsWords, Stream, Takes, Task, UNLABELLED, shown_label,
-};
+use lehr_methods::{Column, Data, Fit, Frame, Rows, RowsWords, Stream, Takes, Task, UNLABELLED, shown_label};
 use lehr_mining::{Error, Execution};
 use lehr_ranks::Layout;
 use lehr_services::{Fault, Version};
@@ -364,8 +362,8 @@ impl Declared {
             let table = fit.table(name, data).expect("a method has the tables that it declares");
             outputs = outputs.table(*name, result(table)?);
         }
-        if let Some(model) = fit.model() {
-            outputs = outputs.model(&ModelFile::of(data, model).with_id(source.id.clone()))?;
+        if let Some(model) = fit.model_file(data) {
+            outputs = outputs.model(&model.with_id(source.id.clone()))?;
         }
         if self.method.about().files.contains(&PAGE) {
             let run = lehr_report::Run {

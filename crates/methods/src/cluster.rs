@@ -62,7 +62,7 @@ impl Declared for Cluster {
         }),
         line: "Cluster the rows of a table by deterministic annealing or k-means",
         paragraph: "Annealing starts from one cluster at a high temperature and cools: clusters split where the data call for it. It stops at the number of clusters that you give. Without one, it \
-                    chooses the most clusters that have a valley in the density between every two neighbours. With --method kmeans, Lehr keeps the best of several initialisations.",
+                    chooses the largest number of clusters with a valley in the density between every two neighbours. With --method kmeans, Lehr keeps the best of several initialisations.",
         heading: "The clustering",
         examples: "  lehr cluster customers.csv --auto
       prepare an ordinary table, find its groups and say what marks them

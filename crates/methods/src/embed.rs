@@ -231,9 +231,22 @@ pub fn positions<'a>(ids: &'a [String], map: &Map, classes: &[Classes]) -> Table
     table = table.numbers("stress", map.item_stress.clone());
     for classes in classes {
         let of_items = (0..ids.len()).map(|item| classes.class(item).to_owned()).collect();
-        table = table.texts(classes.name.clone(), of_items);
+        table = table.texts(class_column(&classes.name, map.dimension), of_items);
     }
     table
+}
+
+/// Returns the name of a column of classes in `positions.csv`. It is the name of the classes, with `_` at its end if
+/// another column has this name.
+///
+/// # Example
+/// ```
+/// use lehr_methods::embed::class_column;
+/// assert_eq!([class_column("cluster", 2), class_column("y", 2)], ["cluster", "y_"]);
+/// ```
+pub fn class_column(name: &str, dimension: usize) -> String {
+    let is_taken = ["id", "stress"].contains(&name) || axes(dimension).iter().any(|axis| axis == name);
+    format!("{name}{}", if is_taken { "_" } else { "" })
 }
 
 /// Returns the facts about the result for a summary.

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::data::{Data, Matrix, Takes};
-use crate::model::Learnt;
+use crate::model::{Learnt, ModelFile};
 use crate::options::{self, OptionOf, Options};
 use crate::sections::Sections;
 use crate::table::Table;
@@ -181,6 +181,15 @@ pub trait Fit: Any + Send + Sync {
     /// Returns the model that labels other rows.
     fn model(&self) -> Option<Learnt> {
         None
+    }
+    /// Returns the distance from each centre beyond which a row is far out ([`ModelFile::limits`]). Empty for a method
+    /// that does not measure it.
+    fn limits(&self, _data: Data<'_>) -> Vec<Option<f64>> {
+        Vec::new()
+    }
+    /// Returns the file of the model that labels other rows.
+    fn model_file(&self, data: Data<'_>) -> Option<ModelFile> {
+        Some(ModelFile::of(data, self.model()?, self.limits(data)))
     }
     /// Returns a summary of the result in a few lines of text.
     fn headline(&self, data: Data<'_>) -> String;

@@ -35,7 +35,7 @@ pub struct Options {
     /// Find this many clusters; needed
     #[schemars(range(min = 1), extend("x-short" = "k", "x-value" = "K", "x-python" = "n_clusters"))]
     pub clusters: Option<usize>,
-    /// Read batches of this many rows; the most in memory at once beside the sample
+    /// Read batches of this many rows; this is the maximum number of rows in memory beside the sample
     #[schemars(range(min = 1, max = 4294967295u32), extend("x-value" = "N", "x-python" = "batch_size"))]
     pub batch_rows: usize,
     /// Initialise the centres by this many first rows; by annealing, so they should be like the rest

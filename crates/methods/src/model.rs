@@ -73,6 +73,10 @@ pub struct ModelFile {
     /// The notation in which such a table is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<TableForm>,
+    /// The distance from each centre beyond which a row is far out, in the unit of the model's numbers. `None` for a
+    /// cluster of very few rows. The list is empty if the distances are not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Option<f64>>,
     /// The model.
     pub model: Learnt,
 }
@@ -124,6 +128,7 @@ impl ModelFile {
             lonlat: false,
             preparation: None,
             form: None,
+            limits: Vec::new(),
             model,
         }
     }
@@ -134,11 +139,18 @@ impl ModelFile {
         Self { lonlat: true, ..Self::new(columns, same, model) }
     }
 
-    /// Creates the file of a model of rows or of a stream, with the columns of the rows.
+    /// Creates the file of a model of rows or of a stream, with the columns of the rows and the limits of the clusters.
     ///
     /// # Panics
     /// Panics if the data are dissimilarities, because their model cannot be applied to other rows.
-    pub fn of(data: Data<'_>, model: Learnt) -> Self {
+    pub fn of(data: Data<'_>, model: Learnt, limits: Vec<Option<f64>>) -> Self {
+        // JSON has no infinite number. Without a limit for each group, no row is compared with any limit.
+        let are_known = limits.iter().flatten().all(|limit| limit.is_finite());
+        let limits = if are_known { limits } else { Vec::new() };
+        Self { limits, ..Self::in_columns(data, model) }
+    }
+
+    fn in_columns(data: Data<'_>, model: Learnt) -> Self {
         match data {
             Data::Stream(stream) => Self::new(stream.columns(), stream.shifts_and_divisors(), model),
             Data::Rows(rows) if rows.is_sphere() => Self::on_sphere(rows.columns(), model),
@@ -243,6 +255,12 @@ impl ModelFile {
         if !model.shifts.iter().zip(&model.divisors).all(is_scale) {
             return Err(bad("expected finite shifts, and divisors above 0".to_owned()));
         }
+        let clusters = if let Learnt::Clusters(centroids) = &model.model { centroids.len() } else { 0 };
+        let is_limit = |limit: &f64| limit.is_finite() && *limit > 0.0;
+        if !model.limits.is_empty() && (model.limits.len() != clusters || !model.limits.iter().flatten().all(is_limit))
+        {
+            return Err(bad(format!("expected a limit above 0 or null for each of {clusters} clusters")));
+        }
         Ok(model)
     }
 
@@ -316,6 +334,7 @@ mod tests {
         let mixture = ModelFile::new(&model().columns, scale.clone(), Learnt::Mixture(mixture));
         let clusters = Centroids::new(2, vec![0.1; 6], 1.0 / 3.0).unwrap();
         let clusters = ModelFile::new(&model().columns, scale, Learnt::Clusters(clusters));
+        let clusters = ModelFile { limits: vec![Some(0.1 + 0.2), None, Some(4.0)], ..clusters };
         let sphere = Learnt::Clusters(Centroids::new(3, vec![0.1, 0.2, 6371.0], 7.0).unwrap());
         let sphere = ModelFile::on_sphere(&model().columns, sphere);
         for model in [model(), mixture, clusters, sphere] {
@@ -337,6 +356,7 @@ mod tests {
             (text.replace("\"divisors\":[2.0", "\"divisors\":[0.0"), "divisors above 0"),
             (text.replace("\"columns\":[\"x0\",", "\"columns\":["), "for each of 2 columns"),
             (text.replace("\"noise\":", "\"noise\":-"), "noise: expected a positive number"),
+            (text.replace("\"model\":", "\"limits\":[1.0],\"model\":"), "for each of 0 clusters"),
         ] {
             fs::write(&path, text).unwrap();
             let failure = ModelFile::read(&path).unwrap_err();

@@ -1,5 +1,6 @@
 //! Applies a model to new rows and returns a table, for every front end.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -95,8 +96,19 @@ const THREADS: usize = 1;
 enum Prediction {
     Places(Projection),
     Components(Posterior),
-    /// The optional numbers are the memberships.
-    Clusters(Assignment, Distance, Option<Vec<f64>>),
+    Clusters(Labelled),
+}
+
+/// Rows in clusters.
+#[derive(Debug)]
+struct Labelled {
+    found: Assignment,
+    distance: Distance,
+    /// The distance of each row from the nearest cluster of more than a few rows, divided by that cluster's limit. A
+    /// score above 1 means that the row is far out. `None` if the model does not know the limits.
+    scores: Option<Vec<f64>>,
+    /// The memberships in all clusters, row by row, if they are requested.
+    memberships: Option<Vec<f64>>,
 }
 
 impl Predicted {
@@ -118,7 +130,9 @@ impl Predicted {
         }
         let all = memberships.then(|| centroids.memberships(rows)).transpose()?;
         let distance = if centroids.is_bernoulli() { Distance::Cost } else { Distance::Straight };
-        Ok(Prediction::Clusters(centroids.assign(rows)?, distance, all).into())
+        let found = centroids.assign(rows)?;
+        let scores = scores(&model.limits, centroids, &found, |groups| groups.assign(rows))?;
+        Ok(Prediction::Clusters(Labelled { found, distance, scores, memberships: all }).into())
     }
 
     /// Applies a model to sparse rows. Only a model of clusters without shifted columns can label them. Columns that
@@ -139,15 +153,22 @@ impl Predicted {
         if model.has_unused_columns() {
             let divisors = [model.divisors(), &[1.0]].concat();
             let (rows, centroids) = (rows.in_columns(&model.columns).divided(&divisors), centroids.with_zero_column()?);
-            return Self::of_sparse_in(&centroids, &rows, memberships);
+            return Self::of_sparse_in(model, &centroids, &rows, memberships);
         }
         let rows = rows.with_dimension(centroids.dimension())?.divided(model.divisors());
-        Self::of_sparse_in(centroids, &rows, memberships)
+        Self::of_sparse_in(model, centroids, &rows, memberships)
     }
 
-    fn of_sparse_in(centroids: &Centroids, rows: &Sparse, memberships: bool) -> Result<Self, Refusal> {
-        let all = memberships.then(|| centroids.memberships(rows)).transpose()?;
-        Ok(Prediction::Clusters(centroids.assign(rows)?, Distance::Straight, all).into())
+    fn of_sparse_in(
+        model: &ModelFile,
+        centroids: &Centroids,
+        rows: &Sparse,
+        memberships: bool,
+    ) -> Result<Self, Refusal> {
+        let memberships = memberships.then(|| centroids.memberships(rows)).transpose()?;
+        let found = centroids.assign(rows)?;
+        let scores = scores(&model.limits, centroids, &found, |groups| groups.assign(rows))?;
+        Ok(Prediction::Clusters(Labelled { found, distance: Distance::Straight, scores, memberships }).into())
     }
 
     /// Applies a model to rows of numbers in the model's columns, in the units of the table.
@@ -262,18 +283,21 @@ impl Predicted {
             }
             Learnt::Clusters(centroids) if values.iter().any(|value| value.is_nan()) => {
                 let rows = Incomplete::new(values, centroids.dimension())?;
-                let all = memberships.then(|| centroids.memberships_incomplete(&rows)).transpose()?;
-                Prediction::Clusters(centroids.assign_incomplete(&rows)?, Distance::Straight, all)
+                let memberships = memberships.then(|| centroids.memberships_incomplete(&rows)).transpose()?;
+                let found = centroids.assign_incomplete(&rows)?;
+                let scores = scores(&model.limits, centroids, &found, |groups| groups.assign_incomplete(&rows))?;
+                Prediction::Clusters(Labelled { found, distance: Distance::Straight, scores, memberships })
             }
             Learnt::Clusters(centroids) => {
                 let points = Points::new(values, centroids.dimension())?;
-                let all = memberships.then(|| centroids.memberships(&points)).transpose()?;
+                let memberships = memberships.then(|| centroids.memberships(&points)).transpose()?;
                 let distance = if model.is_sphere() { Distance::Chord } else { Distance::Straight };
                 let mut found = centroids.assign(&points)?;
+                let scores = scores(&model.limits, centroids, &found, |groups| groups.assign(&points))?;
                 if distance == Distance::Chord {
                     found.distances.iter_mut().for_each(|length| *length = geography::arc_km(*length));
                 }
-                Prediction::Clusters(found, distance, all)
+                Prediction::Clusters(Labelled { found, distance, scores, memberships })
             }
         })
     }
@@ -282,14 +306,16 @@ impl Predicted {
     ///
     /// For clusters, the columns are `id`, `cluster`, `probability` and `distance`. The cluster is the nearest one, or
     /// -1 if none is within the outlier radius. The distance is from the centre, in the unit of the spreads in
-    /// `centers.csv`; with costs in nats, `cost` replaces it. The memberships in all clusters follow, if requested.
+    /// `centers.csv`; with costs in nats, `cost` replaces it. If the model has limits, `score` follows as in
+    /// `outliers.csv`: a score above 1 means that the row is far out. The memberships in all clusters follow, if
+    /// requested.
     pub fn table<'a>(&'a self, ids: Option<&'a [String]>) -> Table<'a> {
         let table = match &self.said {
             Prediction::Places(places) => gtm::places(ids, places),
             Prediction::Components(Posterior { memberships, labels, probabilities, log_densities, .. }) => {
                 mixture::labels(ids, labels, probabilities, log_densities, memberships)
             }
-            Prediction::Clusters(found, distance, memberships) => {
+            Prediction::Clusters(Labelled { found, distance, scores, memberships }) => {
                 let measure = if *distance == Distance::Cost { "cost" } else { "distance" };
                 let count = memberships.as_ref().map_or(0, |all| all.len() / found.labels.len().max(1));
                 let table = Table::new("labels")
@@ -297,6 +323,10 @@ impl Predicted {
                     .labels("cluster", &found.labels, true)
                     .borrowed("probability", &found.probabilities)
                     .borrowed(measure, &found.distances);
+                let table = match scores {
+                    Some(scores) => table.borrowed("score", scores),
+                    None => table,
+                };
                 (0..count).fold(table, |table, k| {
                     let of_cluster = memberships.iter().flatten().skip(k).step_by(count);
                     table.numbers(format!("membership{k}"), of_cluster.copied().collect())
@@ -306,7 +336,8 @@ impl Predicted {
         Table { without_values: self.without_values.clone(), ..table }
     }
 
-    /// Returns the result in one line: the number of rows in each cluster or component.
+    /// Returns the result in one or two lines: the number of rows in each cluster or component, and how many rows are
+    /// far out.
     ///
     /// # Example
     /// ```
@@ -325,7 +356,7 @@ impl Predicted {
                 return format!("{} placed on the map", counted(places.modes.len() as u64, "row"));
             }
             Prediction::Components(found) => (&found.labels, "component"),
-            Prediction::Clusters(found, ..) => (&found.labels, "cluster"),
+            Prediction::Clusters(Labelled { found, .. }) => (&found.labels, "cluster"),
         };
         let mut rows_of: BTreeMap<u32, u64> = BTreeMap::new();
         labels.iter().for_each(|label| *rows_of.entry(*label).or_default() += 1);
@@ -343,8 +374,38 @@ impl Predicted {
         if unlabelled > 0 {
             parts.push(format!("{} without values", grouped(unlabelled)));
         }
-        format!("{}: {}", counted(labels.len() as u64, "row"), parts.join(", "))
+        let far_out = self.far_out().map_or_else(String::new, |rows| match rows {
+            0 => "\nno row is far out for its cluster".to_owned(),
+            1 => "\n1 row far out for its cluster: score above 1".to_owned(),
+            rows => format!("\n{} rows far out for their cluster: score above 1", grouped(rows)),
+        });
+        format!("{}: {}{far_out}", counted(labels.len() as u64, "row"), parts.join(", "))
     }
+
+    /// Returns the number of rows that are far out for their cluster, if the model knows the limits.
+    fn far_out(&self) -> Option<u64> {
+        let Prediction::Clusters(Labelled { scores: Some(scores), .. }) = &self.said else { return None };
+        Some(scores.iter().filter(|score| **score > 1.0).count() as u64)
+    }
+}
+
+/// Returns the score of each row, for these limits of the centroids' clusters. `assign` finds the nearest cluster of
+/// each row among some clusters.
+fn scores(
+    limits: &[Option<f64>],
+    centroids: &Centroids,
+    found: &Assignment,
+    assign: impl Fn(&Centroids) -> Result<Assignment, lehr_mining::Error>,
+) -> Result<Option<Vec<f64>>, lehr_mining::Error> {
+    let groups: Vec<usize> = (0..limits.len()).filter(|cluster| limits[*cluster].is_some()).collect();
+    if groups.is_empty() {
+        return Ok(None);
+    }
+    // With an outlier radius, a row outside has no nearest cluster. A cluster of very few rows has no limit.
+    let has_nearest = centroids.sponge().is_none() && groups.len() == centroids.len();
+    let nearest = if has_nearest { Cow::Borrowed(found) } else { Cow::Owned(assign(&centroids.only(&groups)?)?) };
+    let limit = |label: &u32| limits[groups[*label as usize]].unwrap_or(f64::INFINITY);
+    Ok(Some(nearest.labels.iter().zip(&nearest.distances).map(|(label, distance)| distance / limit(label)).collect()))
 }
 
 impl From<Prediction> for Predicted {
@@ -376,11 +437,14 @@ impl Prediction {
                 numbers(&mut posterior.log_densities, 1);
                 numbers(&mut posterior.probabilities, 1);
             }
-            Self::Clusters(found, _, memberships) => {
+            Self::Clusters(Labelled { found, scores, memberships, .. }) => {
                 let width = memberships.as_ref().map_or(0, |all| all.len() / found.labels.len().max(1));
                 unlabel(&mut found.labels);
                 numbers(&mut found.probabilities, 1);
                 numbers(&mut found.distances, 1);
+                if let Some(scores) = scores {
+                    numbers(scores, 1);
+                }
                 if let Some(all) = memberships {
                     numbers(all, width);
                 }

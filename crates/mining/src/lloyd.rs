@@ -42,6 +42,6 @@ pub(crate) use noise::{plain_score, within};
 pub(crate) use sweeps::{Lloyd, Patience, Swept, TO_THE_END};
 pub(crate) use trimmed::trim;
 
-/// The most clusters: single-precision lanes hold the numbers of centres, and represent every whole number up to this
-/// one.
+/// The maximum number of clusters: single-precision lanes hold the numbers of centres, and represent every whole number
+/// up to this one.
 pub(crate) const MOST_CLUSTERS: usize = (1 << 24) - 1;

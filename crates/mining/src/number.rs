@@ -182,7 +182,7 @@ impl Number {
     pub(crate) fn warning(&self, allowed: Option<usize>) -> Option<String> {
         let limit = self.limit?;
         let cure = if allowed == Some(limit) { "raise max_clusters, or give the number" } else { "give the number" };
-        Some(format!("there may be more than {limit} clusters, the most that could be found: {cure}"))
+        Some(format!("there may be more than {limit} clusters, the maximum number for this run: {cure}"))
     }
 }
 

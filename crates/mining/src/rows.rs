@@ -221,7 +221,7 @@ impl<T: Real> Rows<T> {
         self.bernoulli.map_or(0.0, |bernoulli| bernoulli.penalty(centers))
     }
 
-    /// The most centres for which there is memory; centres are not sparse.
+    /// The maximum number of centres for which there is memory; centres are not sparse.
     pub fn most_centers(&self) -> usize {
         match self.storage {
             Storage::Sparse => MOST_COORDINATES / self.dimension,

@@ -87,7 +87,7 @@ pub struct ServiceRecord {
     /// The numbers of the cores that it runs on; if empty, it runs on the node's workers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cores: Vec<usize>,
-    /// The most requests of each operation that may wait. Default: 1024.
+    /// The maximum number of requests of each operation that may wait. Default: 1024.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub queue: Option<usize>,

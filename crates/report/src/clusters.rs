@@ -378,7 +378,7 @@ impl Page<'_> {
             ),
             Parameters::KMeans(parameters) => input.extend([
                 ("Starts", grouped(parameters.starts as u64)),
-                ("Most sweeps of a start", grouped(parameters.max_sweeps)),
+                ("Maximum number of sweeps", grouped(parameters.max_sweeps)),
                 ("Sweeps", format!("{:?}", parameters.sweeps).to_lowercase()),
             ]),
         }

@@ -1,5 +1,6 @@
 //! The report of `lehr place`: the items of a map, and the new items placed among them.
 
+use lehr_methods::Classes;
 use lehr_methods::embed::axes;
 use lehr_methods::numbers::{counted, duration, grouped, significant};
 use maud::{Markup, Render, html};
@@ -48,6 +49,8 @@ pub struct Placed<'a> {
     pub errors: &'a [f64],
     /// The item of the map with the least dissimilarity to each new item; `None` for items without a position.
     pub nearest: &'a [Option<usize>],
+    /// The classes of the map's items, such as their clusters.
+    pub classes: &'a [Classes],
     /// Whether an item of the map is not drawn because it is also among the new items.
     pub is_repeated: &'a dyn Fn(usize) -> bool,
     /// The number of neighbours that determine a position.
@@ -77,6 +80,7 @@ impl Placed<'_> {
     ///     new,
     ///     errors: &[0.01],
     ///     nearest: &[Some(1)],
+    ///     classes: &[],
     ///     is_repeated: &|_| false,
     ///     neighbours: 3,
     ///     metric: "euclidean",
@@ -167,12 +171,17 @@ impl Placed<'_> {
                     td.words { (self.new.ids[item]) }
                     td { (significant(self.errors[item], 4)) }
                     td.words { (self.nearest[item].map_or("", |nearest| &self.old.ids[nearest])) }
+                    @for classes in self.classes {
+                        td.words { (self.nearest[item].map_or("", |nearest| classes.class(nearest))) }
+                    }
                     @for coordinate in self.new.position(item) { td { (significant(*coordinate, 4)) } }
                 }
             }
         };
         let axes = axes(self.dimension);
-        let head = ["item\t", "error", "nearest item of the map\t"].into_iter().chain(axes.iter().map(String::as_str));
+        let of_nearest: Vec<String> = self.classes.iter().map(|classes| format!("its {}\t", classes.name)).collect();
+        let head = ["item\t", "error", "nearest item of the map\t"].into_iter();
+        let head = head.chain(of_nearest.iter().chain(&axes).map(String::as_str));
         let mut note = "The error is the root mean square difference between the distances in the map and the \
                         dissimilarities, over the items that placed the item. An item with a much larger error than the \
                         others fits nowhere in the map."

@@ -570,7 +570,7 @@ impl Bringing {
         let bound = self.getter.bounds().bytes;
         let name = self.name.clone();
         let too_large = || {
-            let reason = format!("{name} has more than {bound} bytes, which is the most that is brought");
+            let reason = format!("{name} has more than {bound} bytes, the maximum size of a download");
             Broken::Never(Fault::new(Code::TooLarge, reason))
         };
         if self.transfer.bytes_all.is_some_and(|all| all > bound) {

@@ -13,7 +13,8 @@ use lehr_mining::anneal::Observer;
 use crate::request::Request;
 use crate::run::{ALONE, words};
 
-/// The most bytes of values: those of 16,368 rows. A map needs as much memory again, and a browser has 4 GB.
+/// The maximum number of bytes of values: those of 16,368 rows. A map needs as much memory again, and a browser has 4
+/// GB.
 const BYTES_MAX: u64 = 512 << 20;
 
 /// Compares all pairs of rows. Also returns the warnings about the table.

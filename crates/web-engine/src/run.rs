@@ -149,8 +149,8 @@ pub fn run(request: &Request, bytes: &[u8], observer: &mut dyn Observer) -> Resu
     warnings.extend(fit.warnings().iter().cloned());
     let clock = Stopwatch::start();
     let mut files = tables(method, &*fit, data)?;
-    if let Some(model) = fit.model() {
-        let text = ModelFile::of(data, model).with_id(request.id.clone()).text().map_err(words)?;
+    if let Some(model) = fit.model_file(data) {
+        let text = model.with_id(request.id.clone()).text().map_err(words)?;
         files.push(File { name: "model.json".to_owned(), bytes: text.into_bytes() });
     }
     let command = matches!(about.takes, Takes::Rows(_)).then(|| command(request));

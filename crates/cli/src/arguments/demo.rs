@@ -9,7 +9,7 @@ use super::at_least_one;
 use super::execution::ExecutionArguments;
 use super::method::{ClusterOptions, ClusterResults};
 
-/// The most dimensions that a map may have.
+/// The maximum number of dimensions of a map.
 const MOST_DIMENSIONS: usize = 64;
 
 /// The arguments of `lehr demo`.

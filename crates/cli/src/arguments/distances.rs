@@ -43,7 +43,7 @@ pub struct DistancesArguments {
 #[derive(Debug)]
 pub struct DistancesOptions(pub Options);
 
-/// The options that set how items are compared.
+/// The options that choose the metric and its parameters.
 #[derive(Debug)]
 pub struct ComparisonOptions(pub Options);
 

@@ -230,7 +230,7 @@ fn command_of(method: &dyn Method) -> Command {
     };
     let command = ExecutionArguments::augment_args(command);
     with_results(command, about)
-        // After everything that is added, because each part sets its own help.
+        // Set last, because each part that was added sets its own help.
         .about(about.line)
         .long_about(format!("{}\n\n{}", about.line, about.paragraph))
         .after_help(format!("Example:\n{}\n\n{ENDS}", about.examples))
@@ -278,7 +278,7 @@ pub(super) fn argument_of(option: OptionOf) -> Arg {
         argument = argument.help_heading(heading);
     }
     if let Some(short) = option.short {
-        // People who know `-k` type `--k`.
+        // Users who know `-k` may type `--k`.
         argument = argument.short(short).alias(short.to_string());
     }
     if let Some(other) = &option.conflicts {

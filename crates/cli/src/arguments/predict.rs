@@ -63,7 +63,7 @@ pub struct PredictArguments {
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 
-    /// Don't print how many rows each cluster got; warnings and errors are still shown
+    /// Print no summary; warnings and errors are still shown
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -71,7 +71,7 @@ pub struct PredictArguments {
 const PREDICT_HELP: &str = "\
 Example:
   lehr predict lehr-out/model.json new-customers.csv --out labels.csv
-      the cluster of each new row, and how far its centre is
+      the cluster of each new row, how far its centre is, and whether that is unusually far
 
   lehr predict lehr-mixture/model.json other-flowers.csv --id name --out labels.csv
       the component of each row, and how likely the row is at all

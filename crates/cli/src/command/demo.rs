@@ -285,7 +285,7 @@ fn node(plan: MethodPlan, part: PartArgument) -> Result<(), Failure> {
     let settings = Settings { address: ([127, 0, 0, 1], 0).into(), ..Settings::new() };
     let node = Node::start(host, settings).map_err(|fault| failure(&fault))?;
     output::result(&format!("http://{}\n", node.address()))?;
-    // Whatever ends the input ends the node too.
+    // The node ends when the input ends, for whatever reason.
     let input = std::io::read_to_string(std::io::stdin()).unwrap_or_default();
     let written = match (&mut outcome, serde_json::from_str(&input)) {
         (Some(outcome), Ok(wanted)) => outcome.write(&datasets, wanted).and_then(|text| shown(&text)),

@@ -42,7 +42,7 @@ fn run(folder: &Path, process: Option<&Process>) -> Result<(), Failure> {
 
 fn say(progress: &Progress) {
     if let Ok(line) = serde_json::to_string(progress) {
-        // If nobody listens, there is nobody to report that to.
+        // If standard output is closed, the node that reads it is gone.
         let _ = output::result(&(line + "\n"));
     }
 }

@@ -13,7 +13,7 @@ use lehr_data::scale::Scale;
 use lehr_data::write::npy;
 use lehr_demos::census;
 use lehr_methods::numbers::duration;
-use lehr_methods::{Content, Data, Fit, Frame, Matrix, ModelFile, Takes, Task, Temperature};
+use lehr_methods::{Content, Data, Fit, Frame, Matrix, Takes, Task, Temperature};
 use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::trace::Trace;
 use lehr_report::Run;
@@ -115,8 +115,8 @@ pub fn publish(
     let about = plan.method.about();
     let clock = Stopwatch::start();
     let learnt = fit
-        .model()
-        .map(|model| ModelFile::of(data, model).with_id(named(&plan.source.selection)).text())
+        .model_file(data)
+        .map(|model| model.with_id(named(&plan.source.selection)).text())
         .transpose()
         .map_err(|cause| Failure::new(Kind::NoResult, format!("the model cannot be written as JSON: {cause}")))?;
     let mut staged = folder.stage();

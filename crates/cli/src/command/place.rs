@@ -15,6 +15,7 @@ use lehr_data::read::{self, Selection};
 use lehr_data::write::csv::Table;
 use lehr_data::write::npy;
 use lehr_distances::Metric;
+use lehr_methods::Classes;
 use lehr_mining::anneal::{Control, Observer, Progress};
 use lehr_mining::smacof::interpolate;
 use lehr_ranks::timing::Stopwatch;
@@ -33,7 +34,7 @@ use crate::progress::{Saved, Units, Watch};
 use crate::resume;
 use crate::summary;
 use lehr_methods::distances::{COLUMN_NAMES, Differs, Items, Options};
-use lehr_methods::embed::axes;
+use lehr_methods::embed::{axes, class_column};
 use lehr_methods::numbers::{counted, duration, grouped, significant};
 use log::Log;
 
@@ -43,9 +44,9 @@ const BESIDE: usize = 2;
 const BLOCK_SECONDS: f64 = 0.25;
 /// The number of items in the first block, whose time determines the size of the others.
 const BLOCK_FIRST: usize = 16;
-/// The most items in a block.
+/// The maximum number of items in a block.
 const BLOCK_MOST: usize = 1 << 16;
-/// The most faults that are reported one by one.
+/// The maximum number of faults that are reported one by one.
 const TOLD: usize = 10;
 /// The hint for an option that differs from the map's.
 const AS_THE_MAP: &str = "leave this option out: lehr place compares items as the map does";
@@ -82,6 +83,8 @@ struct Map {
     ids: Vec<String>,
     /// Items x dimension.
     positions: Vec<f64>,
+    /// The classes that colour the map, such as clusters.
+    classes: Vec<Classes>,
     /// The metric that compared its items, if the matrix says so.
     metric: Option<String>,
     /// The parameters of that metric.
@@ -115,8 +118,18 @@ impl Map {
         let ids = points.ids().map(<[String]>::to_vec).unwrap_or_default();
         let metric = facts["input"]["metric"].as_str().map(str::to_owned);
         let parameters = facts["input"]["metric_parameters"].as_object().cloned().unwrap_or_default();
+        let by = facts["input"]["by"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let classes = by.map(|name| Self::classes(folder, name, dimension, &ids)).collect::<Result<_, _>>()?;
         let (folder, positions) = (folder.display().to_string(), points.values().to_vec());
-        Ok(Self { folder, dimension, ids, positions, metric, parameters })
+        Ok(Self { folder, dimension, ids, positions, classes, metric, parameters })
+    }
+
+    /// Reads the class of each item of the map from a column of its positions.
+    fn classes(folder: &Path, name: &str, dimension: usize, ids: &[String]) -> Result<Classes, Failure> {
+        let column = class_column(name, dimension);
+        let found = read::classes::classes_of(&folder.join(folder::POSITIONS), "id", &column, ids)?;
+        let texts: Vec<&str> = found.iter().map(|class| class.as_deref().unwrap_or_default()).collect();
+        Ok(Classes::new(name, &texts))
     }
 
     /// Returns the rows of the map's items in a file that has them. If the file is the one that the map was made of,
@@ -144,7 +157,7 @@ impl Map {
         }
         for (row, id) in ids.iter().enumerate() {
             let before = *rows.entry(id).or_insert(row);
-            // If the items are equal, either will do.
+            // If the items are equal, either row can represent the item.
             if own.contains_key(id.as_str()) && !items.are_equal(before, row) {
                 return Err(twice(file, id, before, row));
             }
@@ -449,7 +462,9 @@ fn write(
     let mut staged = folder.stage();
     staged.write(folder::POSITIONS, |out| {
         let names = axes.iter().map(String::as_str);
-        let columns: Vec<&str> = ["id"].into_iter().chain(names).chain(["error", "nearest"]).collect();
+        let of_nearest: Vec<String> = map.classes.iter().map(|classes| format!("nearest_{}", classes.name)).collect();
+        let beside = ["error", "nearest"].into_iter().chain(of_nearest.iter().map(String::as_str));
+        let columns: Vec<&str> = ["id"].into_iter().chain(names).chain(beside).collect();
         let mut table = Table::new(out, &columns)?;
         for (id, row) in ids.iter().zip(rows()) {
             table.text(id)?;
@@ -461,7 +476,11 @@ fn write(
                     table.number(*number)?;
                 }
             }
-            table.text(nearest_of(row).map_or("", |item| &map.ids[item]))?;
+            let nearest = nearest_of(row);
+            table.text(nearest.map_or("", |item| &map.ids[item]))?;
+            for classes in &map.classes {
+                table.text(nearest.map_or("", |item| classes.class(item)))?;
+            }
             table.end_row()?;
         }
         Ok(())
@@ -481,6 +500,7 @@ fn write(
         new: Positioned { ids, positions: &positions },
         errors: &all_errors,
         nearest: &rows().map(nearest_of).collect::<Vec<_>>(),
+        classes: &map.classes,
         is_repeated: &|item| among_new.contains(&*map.ids[item]),
         neighbours: plan.interpolation.neighbours,
         metric: metric.name(),

@@ -39,7 +39,7 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         out,
         quiet,
     } = arguments;
-    let out = out.map(|path| Target { path, quiet });
+    let out = Target { path: out, quiet };
     let model = ModelFile::read(&model)?;
     if let Some(columns) = &columns
         && columns.len() != model.columns.len()
@@ -166,9 +166,11 @@ fn with_id_or_without<T>(
     }
 }
 
-/// The file to write, and whether to say nothing of what is in it.
+/// The destination of the table.
 struct Target {
-    path: PathBuf,
+    /// The file to write; standard output without one.
+    path: Option<PathBuf>,
+    /// Whether to print no summary.
     quiet: bool,
 }
 
@@ -177,7 +179,7 @@ fn write(
     said: &Predicted,
     ids: Option<&[String]>,
     appended: Option<&DataFrame>,
-    out: Option<Target>,
+    Target { path, quiet }: Target,
 ) -> Result<(), Failure> {
     let table = said.table(ids);
     let table = match appended {
@@ -193,20 +195,20 @@ fn write(
         }
         None => table,
     };
-    match out {
-        Some(Target { path, quiet }) => {
-            let mut file = AtomicFile::create(&path)?;
-            table.write_csv(&mut file).and_then(|()| file.flush()).map_err(|cause| file.failed(cause))?;
-            file.commit()?;
-            if quiet {
-                return Ok(());
-            }
-            output::result(&format!("{}\nwritten to {}\n", said.summary(), path.display()))
+    let Some(path) = path else {
+        let mut text = Vec::new();
+        table.write_csv(&mut text).expect("memory takes any text");
+        output::result(&String::from_utf8(text).expect("a table is text"))?;
+        if !quiet {
+            output::note(&said.summary());
         }
-        None => {
-            let mut text = Vec::new();
-            table.write_csv(&mut text).expect("memory takes any text");
-            output::result(&String::from_utf8(text).expect("a table is text"))
-        }
+        return Ok(());
+    };
+    let mut file = AtomicFile::create(&path)?;
+    table.write_csv(&mut file).and_then(|()| file.flush()).map_err(|cause| file.failed(cause))?;
+    file.commit()?;
+    if quiet {
+        return Ok(());
     }
+    output::result(&format!("{}\nwritten to {}\n", said.summary(), path.display()))
 }

@@ -34,7 +34,7 @@ const GRACE: Duration = Duration::from_secs(60);
 /// The events while a run is watched.
 enum WatchEvent {
     Seed(State<WorkflowState>),
-    /// With the version of the document after it.
+    /// A change, and the version of the document after it.
     Told(Box<Tell>, u64),
     Lost(End),
     Interrupt,
@@ -113,7 +113,7 @@ pub fn run(arguments: RunArguments) -> Result<(), Failure> {
             if !report.cut_off.is_empty() {
                 output::warning(&format!("cut off after {} s: {}", GRACE.as_secs(), report.cut_off.join(", ")));
             }
-            // Fails, as it should, if the folder is not empty.
+            // Keeps a folder that is not empty: `remove_dir` fails then.
             if let Some(folder) = made
                 && std::fs::remove_dir(folder).is_err()
                 && !arguments.quiet

@@ -143,7 +143,7 @@ async fn start(
         let bounds = Bounds { bytes: sources.fetch_max as u64, ..Bounds::default() };
         let fetch = Fetch::new(Getter::new(allowed, bounds, None)?, folder)?;
         let place = Placement::at(FETCH);
-        // Kept, so that transfers continue after a restart.
+        // The node keeps the list of transfers, so that they continue after a restart.
         let place = match &arguments.keep {
             Some(folder) => place.keep(folder.join("fetch.json")),
             None => place,
@@ -184,7 +184,7 @@ async fn start(
     if let Some(files) = manifests {
         applied.call(Apply { files }).await?;
     }
-    // Last, because unfinished runs of an earlier node resume when this service starts.
+    // This service starts last, because it resumes the unfinished runs of an earlier node.
     let placement = match &arguments.keep {
         Some(folder) => Placement::at(WORKFLOWS).keep(folder.join("workflows.json")),
         None => Placement::at(WORKFLOWS),

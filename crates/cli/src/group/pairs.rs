@@ -60,7 +60,7 @@ impl ProcessGroup<'_> {
         process.share(request).map(|_| ()).map_err(unreachable)
     }
 
-    /// Whether there are other processes.
+    /// Returns whether several processes compute together.
     pub fn is_several(&self) -> bool {
         self.process.is_some()
     }

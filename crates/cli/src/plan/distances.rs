@@ -43,7 +43,7 @@ pub struct DistancesPlan {
     pub force: bool,
     /// The seconds between two saves of the finished part.
     pub checkpoint_seconds: f64,
-    /// The most bytes of values; `None` if the free memory is unknown.
+    /// The maximum number of bytes of values; `None` if the free memory is unknown.
     pub memory: Option<u64>,
     /// Whether to print the header.
     pub json: bool,

@@ -118,6 +118,6 @@ fn the_guide_to_a_first_table_shows_what_the_commands_print() {
         names.into_iter().map(all).sum()
     };
     assert_eq!(together(&sandbox.read("penguins.csv"), &sandbox.read("penguins/labels.csv")), 218);
-    let next = printed(&sandbox, "lehr predict penguins/model.json next_season.csv --id \"Individual ID\"");
+    let next = printed(&sandbox, "lehr predict penguins/model.json next_season.csv --id \"Individual ID\" --quiet");
     assert_eq!(together(&sandbox.read("next_season.csv"), &next), 117);
 }

@@ -121,6 +121,36 @@ fn new_rows_are_placed_where_their_distances_say() {
 }
 
 #[test]
+fn new_items_have_the_classes_of_their_nearest_items_if_the_map_has_classes_32() {
+    let sandbox = with_a_map();
+    // The half of each known item, but for one, which has none.
+    let half = |name: &str, x: f64| match name {
+        "k9" => "",
+        _ if x < 3.5 => "left",
+        _ => "right",
+    };
+    let halves: String = known().iter().map(|(name, x, _)| format!("{name},{},{x}\n", half(name, *x))).collect();
+    sandbox.write("halves.csv", format!("id,half,x\n{halves}"));
+    let line =
+        ["embed", "d/dissimilarities.json", "--labels", "halves.csv", "--by", "half,x", "--out", "map", "--quiet"];
+    sandbox.lehr(&line).succeeded();
+    sandbox.lehr(&["place", "new.csv", "--map", "map", "--among", "known.csv", "--out", "p", "--quiet"]).succeeded();
+    let table = sandbox.read("p/positions.csv");
+    // Classes may have the name of a coordinate.
+    assert!(sandbox.read("map/positions.csv").starts_with("id,x,y,stress,half,x_\n"));
+    assert!(table.starts_with("id,x,y,error,nearest,nearest_half,nearest_x\n"), "{table}");
+    let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    for row in &rows {
+        let (name, x, _) = known().into_iter().find(|(name, ..)| name == row[4]).unwrap();
+        assert_eq!((row[5], row[6].parse()), (half(&name, x), Ok(x)), "{row:?}");
+    }
+    for class in ["", "left", "right"] {
+        assert!(rows.iter().any(|row| row[5] == class), "{class}: {table}");
+    }
+    assert!(page(&sandbox, "p").contains("its half</th>"));
+}
+
+#[test]
 fn items_of_the_map_stay_where_they_are_and_are_found_in_the_file_itself() {
     let sandbox = with_a_map();
     // Those of the map between others, in another order.

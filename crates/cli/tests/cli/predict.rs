@@ -31,7 +31,7 @@ fn rows_of_a_clustering_are_given_the_clusters_they_had() {
         let outcome = sandbox.lehr(&["predict", "lehr-out/model.json", "sites.csv", "--id", "site"]).succeeded();
         let labels = sandbox.read("lehr-out/labels.csv");
         let (fitted, found) = (fields(&labels), fields(&outcome.stdout));
-        assert_eq!(found[0], ["id", "cluster", "probability", "distance"]);
+        assert_eq!(found[0], ["id", "cluster", "probability", "distance", "score"]);
         assert_eq!((found.len(), fitted.len()), (13, 13));
         for (found, fitted) in found.iter().zip(&fitted).skip(1) {
             assert_eq!(found[..2], fitted[..2], "{more:?}");
@@ -125,13 +125,16 @@ fn other_rows_have_their_nearest_centre_and_a_membership_in_each() {
     sandbox.write("new.csv", "up,name,right\n9,a,11\n0,b,1\n5.4,c,5.2\n");
     let line = ["predict", "lehr-out/model.json", "new.csv", "--columns", "right,up", "--id", "name", "--memberships"];
     let outcome = sandbox.lehr(&[&line[..], &["--out", "found.csv"]].concat()).succeeded();
-    assert_eq!(outcome.stdout, "3 rows: 2 in cluster 0, 1 in cluster 3\nwritten to found.csv\n");
+    assert_eq!(
+        outcome.stdout,
+        "3 rows: 2 in cluster 0, 1 in cluster 3\n3 rows far out for their cluster: score above 1\nwritten to found.csv\n"
+    );
     let quiet = sandbox.lehr(&[&line[..], &["--out", "again.csv", "--quiet"]].concat()).succeeded();
     assert_eq!(quiet.stdout, "");
     assert_eq!(sandbox.read("again.csv"), sandbox.read("found.csv"));
     let found = sandbox.read("found.csv");
     let found = fields(&found);
-    assert_eq!(found[0][4..], ["membership0", "membership1", "membership2", "membership3"]);
+    assert_eq!(found[0][5..], ["membership0", "membership1", "membership2", "membership3"]);
     let centers = sandbox.read("lehr-out/centers.csv");
     let centers = fields(&centers);
     for (row, (x, y)) in [(1, (11.0, 9.0)), (2, (1.0, 0.0)), (3, (5.2, 5.4))] {
@@ -139,7 +142,7 @@ fn other_rows_have_their_nearest_centre_and_a_membership_in_each() {
         let nearest = (0..4).min_by(|&a, &b| far(a).total_cmp(&far(b))).unwrap();
         assert_eq!(found[row][1], nearest.to_string());
         assert!((number(found[row][3]) - far(nearest)).abs() < 1e-9);
-        let memberships: Vec<f64> = found[row][4..].iter().map(|text| number(text)).collect();
+        let memberships: Vec<f64> = found[row][5..].iter().map(|text| number(text)).collect();
         assert!((memberships.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         assert!((memberships[nearest] - number(found[row][2])).abs() < 1e-12);
     }
@@ -152,6 +155,44 @@ fn other_rows_have_their_nearest_centre_and_a_membership_in_each() {
     for row in &told[1..] {
         assert!((number(row[4]) + number(row[5]) - 1.0).abs() < 1e-12);
         assert_eq!(row[4 + row[1].parse::<usize>().unwrap()], row[2]);
+    }
+}
+
+#[test]
+fn rows_far_from_every_cluster_have_the_score_that_the_clustering_gave_them_32() {
+    // Two groups, and a row far from both.
+    let row = |i: u32| format!("r{i},{}.{},{}\n", 100 * (i % 2), i % 7, i % 5);
+    let table = format!("name,x,y\n{}far,50,40\n", (0..60).map(row).collect::<String>());
+    // Few equal rows beside many make a cluster of their own that is no group.
+    let many: String = (0..600).map(row).collect();
+    let few = format!("name,x,y\n{many}twin1,50,9000\n");
+    for (table, more, expected) in [
+        (&table, &["-k", "2"][..], "far"),
+        (&table, &["-k", "2", "--outlier-radius", "20"], "far"),
+        (&few, &["-k", "3"], "twin1"),
+    ] {
+        let sandbox = Sandbox::with("t.csv", table);
+        sandbox.lehr(&[&["cluster", "t.csv", "--id", "name", "--quiet"], more].concat()).succeeded();
+        let line = ["predict", "lehr-out", "t.csv", "--id", "name", "--out", "found.csv"];
+        let told = sandbox.lehr(&line).succeeded().stdout;
+        assert!(told.contains("\n1 row far out for its cluster: score above 1\nwritten to found.csv\n"), "{told}");
+        let (found, outliers) = (sandbox.read("found.csv"), sandbox.read("lehr-out/outliers.csv"));
+        let (found, outliers) = (fields(&found), fields(&outliers));
+        assert_eq!((outliers.len(), outliers[1][0], outliers[0][3]), (2, expected, "score"));
+        for row in &found[1..] {
+            assert_eq!(number(row[4]) > 1.0, row[0] == expected, "{row:?}");
+        }
+        let row = found.iter().find(|row| row[0] == expected).unwrap();
+        assert!((number(row[4]) - number(outliers[1][3])).abs() < 1e-9 * number(row[4]), "{row:?}: {outliers:?}");
+        // A row that the clustering did not see, and the line about it without a file.
+        sandbox.write("new.csv", "name,x,y\nnear,0.5,2\naway,-300,2\n");
+        let line = ["predict", "lehr-out", "new.csv", "--id", "name"];
+        let told = sandbox.lehr(&line).succeeded();
+        let scores: Vec<bool> = fields(&told.stdout)[1..].iter().map(|row| number(row[4]) > 1.0).collect();
+        assert_eq!(scores, [false, true]);
+        assert!(told.stderr.starts_with("note: 2 rows: "), "{}", told.stderr);
+        assert!(told.stderr.ends_with("\n      1 row far out for its cluster: score above 1\n"), "{}", told.stderr);
+        assert_eq!(sandbox.lehr(&[&line[..], &["--quiet"]].concat()).succeeded().stderr, "");
     }
 }
 

@@ -69,7 +69,7 @@ fn auto_prepares_explains_and_lists_outliers_and_predict_goes_the_same_way() {
     assert!(with_it.stderr.contains(words), "{}", with_it.stderr);
     let labelled: Vec<&str> = with_it.stdout.lines().collect();
     assert!(labelled[1].starts_with(lines[1]) && labelled[3].starts_with(lines[2]), "{}", with_it.stdout);
-    assert_eq!(labelled[2], "C,,,,,");
+    assert_eq!(labelled[2], "C,,,,,,");
     sandbox.write("less.csv", "shop,staff\nA,3\n");
     let refused = sandbox.lehr(&["predict", "o", "less.csv"]);
     assert!(refused.code == 3 && refused.stderr.contains("revenue"), "{}", refused.stderr);
@@ -152,7 +152,8 @@ fn dates_are_compared_by_weekday_and_month_where_that_is_asked_for() {
     let predicted = sandbox.lehr(&["predict", "o", "next.csv"]).succeeded();
     let next: Vec<&str> = predicted.stdout.lines().skip(1).map(|line| line.split(',').nth(1).unwrap()).collect();
     assert_eq!(next, [found[4], found[0]]);
-    // With all columns of the file, also of a row that the model can say nothing of.
+    // With all columns of the file, also of a row that the model can say nothing of. No score, since all rows of the
+    // clustering were at their centres.
     sandbox.write("next.csv", "day,x\n2031-07-05,1\n,2\n");
     let appended = sandbox.lehr(&["predict", "o", "next.csv", "--append"]).succeeded().stdout;
     let lines: Vec<&str> = appended.lines().collect();

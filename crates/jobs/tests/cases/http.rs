@@ -409,7 +409,7 @@ fn a_model_of_a_job_labels_a_data_set_a_body_and_a_form_28() {
         let (head, of_dataset) = csv(&url, "/clustering:predict", "application/json", &asked);
         assert!(head.starts_with("http/1.1 200"), "{head} {of_dataset}");
         let lines: Vec<&str> = of_dataset.lines().collect();
-        assert_eq!((lines[0], lines.len()), ("id,cluster,probability,distance", 5));
+        assert_eq!((lines[0], lines.len()), ("id,cluster,probability,distance,score", 5));
         let cluster_of = |line: &str| line.split(',').nth(1).unwrap().to_owned();
         assert!(lines[1].starts_with("a,") && cluster_of(lines[1]) == cluster_of(lines[2]));
         assert_ne!(cluster_of(lines[1]), cluster_of(lines[3]));
@@ -425,7 +425,7 @@ fn a_model_of_a_job_labels_a_data_set_a_body_and_a_form_28() {
         );
         assert_eq!(of_form, of_dataset);
         let (_, unnamed) = csv(&url, &format!("{target}&memberships=true"), "text/csv", "y,x\n10,10\n");
-        assert!(unnamed.starts_with("id,cluster,probability,distance,membership0,membership1\n0,"), "{unnamed}");
+        assert!(unnamed.starts_with("id,cluster,probability,distance,score,membership0,membership1\n0,"), "{unnamed}");
 
         for (body, expected) in [
             (format!(r#"{{"job": "{job}"}}"#), "expected a data set, or a file as data, found neither"),

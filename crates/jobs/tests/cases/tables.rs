@@ -130,8 +130,8 @@ fn an_ordinary_table_has_the_same_labels_in_every_form_and_as_in_the_library() {
         let words = "the rows: row 3 has no value in any of the model's columns: no label is given";
         assert!(with_it.warnings.contains(&words.to_owned()), "{:?}", with_it.warnings);
         let lines = clustering.call(Predict { format: RowFormat::Csv, ..gaps }).await.unwrap().csv.unwrap();
-        assert!(lines.starts_with(&format!("id,cluster,probability,distance\nA,{},", expected[1])), "{lines}");
-        assert!(lines.ends_with("\nC,,,\n"), "{lines}");
+        assert!(lines.starts_with(&format!("id,cluster,probability,distance,score\nA,{},", expected[1])), "{lines}");
+        assert!(lines.ends_with("\nC,,,,\n"), "{lines}");
         let fault = clustering.call(Predict { data: Some(b"Kunde;Besuche\nA;3\n".to_vec().into()), ..asked }).await;
         let reason = |fault: Fault| fault.reason().to_owned();
         let fault = fault.map(|_| ()).map_err(reason).unwrap_err();

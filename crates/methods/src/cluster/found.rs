@@ -560,7 +560,7 @@ impl Fit for Fitted {
             "marks" => self.marks_table(data),
             "outliers" => match self.outlying(data) {
                 Some(outlying) => outlying.table(rows),
-                None => Outlying { radius: f64::INFINITY, rows: Vec::new() }.table(rows),
+                None => Outlying { radius: f64::INFINITY, limits: Vec::new(), rows: Vec::new() }.table(rows),
             },
             _ => return None,
         })
@@ -661,6 +661,10 @@ impl Fit for Fitted {
 
     fn model(&self) -> Option<Learnt> {
         Some(Learnt::Clusters(self.centroids.clone()))
+    }
+
+    fn limits(&self, data: Data<'_>) -> Vec<Option<f64>> {
+        self.outlying(data).map_or_else(Vec::new, |outlying| outlying.limits.clone())
     }
 
     fn headline(&self, data: Data<'_>) -> String {

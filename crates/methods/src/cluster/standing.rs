@@ -33,6 +33,8 @@ pub struct Standing {
 pub struct Outlying {
     /// The distance from the centre beyond which a row of an ordinary cluster is outlying, in the unit of the points.
     pub radius: f64,
+    /// The distance from each centre beyond which a row is outlying; `None` for a cluster of very few rows.
+    pub limits: Vec<Option<f64>>,
     /// The rows, by decreasing score.
     pub rows: Vec<OutlyingRow>,
 }
@@ -213,7 +215,8 @@ impl Outlying {
             }
         }
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.row.cmp(&b.row)));
-        Self { radius, rows: found }
+        let limits = own.into_iter().zip(is_group).map(|(limit, is_group)| is_group.then_some(limit)).collect();
+        Self { radius, limits, rows: found }
     }
 
     /// Returns a line for each row, by decreasing score: `id`, `cluster`, `distance`, `score`, `columns`.

@@ -11,7 +11,7 @@ use crate::lloyd::{AWAY, Centers, LastMove, Lloyd, Patience, Remembered};
 use crate::round::{LeafCells, Rounds};
 use crate::rows::{Input, Rows, Scalar};
 
-/// The most iterations in a step, and so the most that a request to stop has to wait for.
+/// The maximum number of iterations in a step. A request to stop takes effect after the step.
 const STEP_SWEEPS: u64 = 8;
 
 /// A start in progress.

@@ -37,7 +37,7 @@ pub struct Parameters {
     pub clusters: usize,
     /// The number of starts, of which the best is kept; at least 1. Default: 10.
     pub starts: usize,
-    /// The most sweeps of a start, at least 1. Default: 300.
+    /// The maximum number of sweeps of a start, at least 1. Default: 300.
     pub max_sweeps: u64,
     /// A start ends with the iteration that lowers the sum of squares by no more than this share, 0 to 1. With 0, it
     /// continues to the fixed point. Default: 0.

@@ -106,6 +106,27 @@ impl Centroids {
         Ok(centroids)
     }
 
+    /// Returns some of the centres, without an outlier radius and borders: each row belongs to the nearest of them.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Centroids::check`].
+    ///
+    /// # Panics
+    /// Panics if there is no such centre.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::Points;
+    /// use lehr_mining::vector::Centroids;
+    /// let centroids = Centroids::new(1, vec![0.0, 10.0, 99.0], 0.0)?.with_sponge(2.0)?.only(&[0, 2])?;
+    /// assert_eq!(centroids.assign(&Points::new(vec![11.0, 60.0], 1)?)?.labels, [0, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn only(&self, clusters: &[usize]) -> Result<Self, Error> {
+        let centers = clusters.iter().flat_map(|k| self.center(*k)).copied().collect();
+        Ok(Self { bernoulli: self.bernoulli, ..Self::new(self.dimension, centers, self.temperature)? })
+    }
+
     /// Sets an outlier radius: rows farther than `radius` from every centre are in no cluster.
     ///
     /// # Errors

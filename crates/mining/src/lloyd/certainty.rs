@@ -14,7 +14,7 @@ use crate::drawn::is_one_in;
 use crate::round::{LeafCells, Round, Rounds, total_of};
 use crate::rows::{RowMajor, Scalar};
 
-/// The most differences of centres that are stored, counted in numbers.
+/// The maximum number of differences of centres that are stored, counted in numbers.
 const MOST_DIFFERENCES: usize = 1 << 22;
 /// The number of coordinates of rows whose probabilities are computed together: they fit into the cache.
 const POSITIONS: usize = 1 << 16;

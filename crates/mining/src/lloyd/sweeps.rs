@@ -61,7 +61,8 @@ pub(crate) const TO_THE_END: Patience = Patience { sweeps: 1000, tolerance: 0.0,
 /// The fewest centres for which leaves of rows of bits keep bounds. With fewer, keeping bounds takes as long as
 /// computing all distances.
 const LEAST_KNOWN: usize = 16;
-/// The most bounds that are kept for a set of centres. There are up to two sets, each of at most one gibibyte.
+/// The maximum number of bounds that are kept for a set of centres. There are up to two sets, each of at most one
+/// gibibyte.
 const MOST_BOUNDS: usize = 1 << 28;
 /// The gains still to come are assumed to be at most this many times the last gain.
 const GAINS_TO_COME: f64 = 8.0;

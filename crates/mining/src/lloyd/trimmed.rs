@@ -13,7 +13,7 @@ use crate::Error;
 use crate::round::{Round, Rounds, total_of};
 use crate::rows::{BitDistance, OverStore, RowMajor, RowMajorMut, Rows, Scalar, SparseDistance, Storage, Work};
 
-/// The most iterations; the same number as without an outlier radius.
+/// The maximum number of iterations; the same number as without an outlier radius.
 const MOST_SWEEPS: u64 = 1000;
 
 /// A pass of hard assignment, in which a row outside the outlier radius of every centre is in no cluster. The sums are

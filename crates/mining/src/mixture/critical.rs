@@ -17,7 +17,7 @@ use crate::input::Input;
 use crate::round::Execution;
 use crate::rows::Rows;
 
-/// The most scores: larger matrices are not decomposed.
+/// The maximum number of scores: larger matrices are not decomposed.
 const MOST_SCORES: usize = 256;
 
 /// If values are missing, the single component is fitted to full precision, because the temperature is a quotient of

@@ -20,7 +20,7 @@ pub struct Start<'a> {
     pub regularisation: f64,
     /// A sweep that gains no more than this per unit of weight has reached the fixed point; not negative.
     pub tolerance: f64,
-    /// The most passes over the points.
+    /// The maximum number of passes over the points.
     pub most_sweeps: u64,
 }
 

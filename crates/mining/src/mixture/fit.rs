@@ -46,8 +46,8 @@ const BORROWED: f64 = 0.1;
 const COLLAPSED: f64 = 1e-20;
 /// Centres closer than this share of the mean squared distance from the mean count as one.
 const COINCIDENT: f64 = 1e-18;
-/// The most dimensions in which tied covariances are an intermediate step: beyond, their pass would take longer than
-/// all others.
+/// The maximum number of dimensions in which tied covariances are an intermediate step: beyond, their pass would take
+/// longer than all others.
 pub(crate) const MOST_TIED: usize = 64;
 /// An intermediate mixture is fitted to this many times the tolerance, because the next fit discards the precision.
 const ON_THE_WAY: f64 = 100.0;

@@ -162,8 +162,9 @@ fn warnings(
         && last.criteria.bic == fitted.criteria.bic
         && last.components == last.asked
     {
-        warnings
-            .push(format!("BIC is still falling at {found} components, the most that were tried: there may be more"));
+        warnings.push(format!(
+            "BIC is still falling at {found} components, the maximum number that was tried: there may be more"
+        ));
     }
     warnings
 }

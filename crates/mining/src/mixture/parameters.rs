@@ -9,13 +9,13 @@ use lehr_data::error::number;
 use crate::Error;
 use crate::input::Input;
 
-/// The most columns for which covariance matrices are formed.
+/// The maximum number of columns for which covariance matrices are formed.
 pub(crate) const MOST_FORMED: usize = 512;
-/// The most components that are tried if no number is given, unless the rows have more groups.
+/// The maximum number of components that are tried if no number is given, unless the rows have more groups.
 const MOST_TRIED: usize = 10;
 /// The number of candidates on either side of the number of groups, if that is larger.
 const AROUND: usize = 3;
-/// The most components that can be requested.
+/// The maximum number of components that can be requested.
 const MOST_COMPONENTS: usize = 65_536;
 
 /// The covariance type of components.
@@ -84,9 +84,9 @@ impl fmt::Display for Covariance {
 pub struct Parameters {
     /// The number of components, at least 1. Default: none, so the number with the lowest BIC is chosen.
     pub components: Option<usize>,
-    /// The most components that are tried if no number is given, at least 1. Default: 10, or as many as there are rows.
-    /// If the rows have more groups with a valley in the density between every two ([`number`](mod@crate::number)),
-    /// numbers around that are tried too.
+    /// The maximum number of components that are tried if no number is given, at least 1. Default: 10, or as many as
+    /// there are rows. If the rows have more groups with a valley in the density between every two
+    /// ([`number`](mod@crate::number)), numbers around that are tried too.
     pub max_components: Option<usize>,
     /// The covariance type. Default: full.
     pub covariance: Covariance,
@@ -96,7 +96,7 @@ pub struct Parameters {
     /// The fit ends when, by Aitken's estimate, the log-likelihood per unit of weight can gain no more than this; 1e-12
     /// to 1e-2. Default: 1e-8.
     pub tolerance: f64,
-    /// The most passes over the rows in one fit, at least 1. Default: 2000.
+    /// The maximum number of passes over the rows in one fit, at least 1. Default: 2000.
     pub max_sweeps: u64,
     /// The factor from one temperature to the next in the annealing that finds the starts, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,

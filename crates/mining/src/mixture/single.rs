@@ -14,7 +14,7 @@ use crate::round::{Execution, Program, Rounds, drive};
 pub(crate) struct SingleEnd {
     /// The fit ends when the log-likelihood per unit of weight can gain no more than this.
     pub left: f64,
-    /// The most passes over the rows.
+    /// The maximum number of passes over the rows.
     pub most_sweeps: usize,
 }
 

@@ -3,9 +3,9 @@
 use lehr_data::{Fingerprints, Points, Sparse, Spill};
 use lehr_numerics::bits::for_each_set_bit;
 
-/// The most coordinates of all centres of sparse rows: 2 GiB. Every rank holds several copies of the centres at the
-/// same time, some 15 in k-means and some 60 in annealing. For example, 10 clusters of 100,000 columns are 8 MB. For
-/// these, k-means was measured to take 120 MB on one rank and 280 MB on two; annealing 420 MB and 940 MB.
+/// The maximum number of coordinates of all centres of sparse rows: 2 GiB. Every rank holds several copies of the
+/// centres at the same time, some 15 in k-means and some 60 in annealing. For example, 10 clusters of 100,000 columns
+/// are 8 MB. For these, k-means was measured to take 120 MB on one rank and 280 MB on two; annealing 420 MB and 940 MB.
 pub(crate) const MOST_COORDINATES: usize = 1 << 28;
 
 /// The expected value in the error for more coordinates.

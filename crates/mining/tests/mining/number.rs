@@ -242,7 +242,7 @@ fn the_limit_is_told_where_it_was_reached() {
     assert!(model.clusters.len() <= 12, "{}", model.clusters.len());
     assert_eq!(model.number.unwrap().limit, Some(12));
     let said =
-        "there may be more than 12 clusters, the most that could be found: raise max_clusters, or give the number";
+        "there may be more than 12 clusters, the maximum number for this run: raise max_clusters, or give the number";
     assert!(model.warnings.iter().any(|warning| warning == said), "{:?}", model.warnings);
 }
 

@@ -165,6 +165,9 @@ impl Described<'_> {
                 if matches!(plan.method.about().takes, Takes::Matrix(words) if words.has_classes) {
                     let labels = plan.source.classes.as_ref().map(|known| known.path.display().to_string());
                     input.add("labels", &labels);
+                    if let Some(known) = &plan.source.classes {
+                        input.add("by", &known.columns);
+                    }
                 }
                 sections.nest("input", &input)
             }
