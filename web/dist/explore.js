@@ -4422,18 +4422,18 @@ function Wo({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, r
 		"cluster",
 		...te ? ["cluster_name"] : [],
 		...u.probability ? ["probability"] : []
-	] : [], re = new Set(i.columns.map((e) => e.name)), O = [...i.columns.map((e) => e.name), ...ne.map((e) => re.has(e) ? `${e}_` : e)], k = (e) => [...i.columns.map((t) => t.isSingle ? p(t.values[e]) : t.values[e]), ...u ? [
+	] : [], re = `${x}-${c.join("-").replace(/[^\w-]+/g, "_")}`.slice(0, 100), O = new Set(i.columns.map((e) => e.name)), k = [...i.columns.map((e) => e.name), ...ne.map((e) => O.has(e) ? `${e}_` : e)], A = (e) => [...i.columns.map((t) => t.isSingle ? p(t.values[e]) : t.values[e]), ...u ? [
 		u.groups[u.groupOf[e]]?.number ?? -1,
 		...te ? [u.groups[u.groupOf[e]]?.name ?? ""] : [],
 		...u.probability ? [u.probability[e]] : []
-	] : []], A = () => {
-		let e = t.titleOf !== void 0, n = [y(e ? ["id", ...O] : O)];
-		for (let t = 0; t < a.length; t++) a[t] && n.push(y(e ? [r(t), ...k(t)] : k(t)));
+	] : []], j = () => {
+		let e = t.titleOf !== void 0, n = [y(e ? ["id", ...k] : k)];
+		for (let t = 0; t < a.length; t++) a[t] && n.push(y(e ? [r(t), ...A(t)] : A(t)));
 		return new Blob(n, { type: "text/csv" });
-	}, j = async () => {
+	}, M = async () => {
 		E.value = !0, C.value = null;
 		try {
-			let e = await t.save(w.value.trim(), A(), a);
+			let e = await t.save(w.value.trim(), j(), a);
 			f(`${w.value} is there: ${b(e)} rows.`), w.value = null;
 		} catch (e) {
 			C.value = e;
@@ -4459,12 +4459,12 @@ function Wo({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, r
 						_("button", {
 							type: "button",
 							class: "first",
-							onClick: () => l(`${x}-selection.csv`, A()),
+							onClick: () => l(`${re}.csv`, j()),
 							children: "Export CSV"
 						}),
 						t.save && _("button", {
 							type: "button",
-							onClick: () => w.value = w.value === null ? `${x}-selection` : null,
+							onClick: () => w.value = w.value === null ? re : null,
 							children: "Save as data set"
 						}),
 						_("button", {
@@ -4488,7 +4488,7 @@ function Wo({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, r
 			w.value !== null && _("form", {
 				class: "inline",
 				onSubmit: (e) => {
-					e.preventDefault(), j();
+					e.preventDefault(), M();
 				},
 				children: [_("label", { children: ["Name ", _("input", {
 					value: w.value,
@@ -4516,8 +4516,8 @@ function Wo({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, r
 			}),
 			_(g, {
 				caption: "Selected rows",
-				names: ["row", ...O],
-				rows: D.map((e) => [t.titleOf ? r(e) : e + 1, ...k(e)]),
+				names: ["row", ...k],
+				rows: D.map((e) => [t.titleOf ? r(e) : e + 1, ...A(e)]),
 				on: D.indexOf(v),
 				pick: (e) => h(D[e])
 			}),

@@ -4987,18 +4987,18 @@
 			"cluster",
 			...y ? ["cluster_name"] : [],
 			...s.probability ? ["probability"] : []
-		] : [], x = new Set(r.columns.map((e) => e.name)), S = [...r.columns.map((e) => e.name), ...b.map((e) => x.has(e) ? `${e}_` : e)], C = (e) => [...r.columns.map((t) => t.isSingle ? fi(t.values[e]) : t.values[e]), ...s ? [
+		] : [], x = `${f}-${o.join("-").replace(/[^\w-]+/g, "_")}`.slice(0, 100), S = new Set(r.columns.map((e) => e.name)), C = [...r.columns.map((e) => e.name), ...b.map((e) => S.has(e) ? `${e}_` : e)], w = (e) => [...r.columns.map((t) => t.isSingle ? fi(t.values[e]) : t.values[e]), ...s ? [
 			s.groups[s.groupOf[e]]?.number ?? -1,
 			...y ? [s.groups[s.groupOf[e]]?.name ?? ""] : [],
 			...s.probability ? [s.probability[e]] : []
-		] : []], w = () => {
-			let e = t.titleOf !== void 0, r = [pi(e ? ["id", ...S] : S)];
-			for (let t = 0; t < i.length; t++) i[t] && r.push(pi(e ? [n(t), ...C(t)] : C(t)));
+		] : []], T = () => {
+			let e = t.titleOf !== void 0, r = [pi(e ? ["id", ...C] : C)];
+			for (let t = 0; t < i.length; t++) i[t] && r.push(pi(e ? [n(t), ...w(t)] : w(t)));
 			return new Blob(r, { type: "text/csv" });
-		}, T = async () => {
+		}, E = async () => {
 			g.value = !0, m.value = null;
 			try {
-				let e = await t.save(h.value.trim(), w(), i);
+				let e = await t.save(h.value.trim(), T(), i);
 				Lt(`${h.value} is there: ${Y(e)} rows.`), h.value = null;
 			} catch (e) {
 				m.value = e;
@@ -5024,12 +5024,12 @@
 							Z("button", {
 								type: "button",
 								class: "first",
-								onClick: () => Gt(`${f}-selection.csv`, w()),
+								onClick: () => Gt(`${x}.csv`, T()),
 								children: "Export CSV"
 							}),
 							t.save && Z("button", {
 								type: "button",
-								onClick: () => h.value = h.value === null ? `${f}-selection` : null,
+								onClick: () => h.value = h.value === null ? x : null,
 								children: "Save as data set"
 							}),
 							Z("button", {
@@ -5053,7 +5053,7 @@
 				h.value !== null && Z("form", {
 					class: "inline",
 					onSubmit: (e) => {
-						e.preventDefault(), T();
+						e.preventDefault(), E();
 					},
 					children: [Z("label", { children: ["Name ", Z("input", {
 						value: h.value,
@@ -5081,8 +5081,8 @@
 				}),
 				Z(xi, {
 					caption: "Selected rows",
-					names: ["row", ...S],
-					rows: _.map((e) => [t.titleOf ? n(e) : e + 1, ...C(e)]),
+					names: ["row", ...C],
+					rows: _.map((e) => [t.titleOf ? n(e) : e + 1, ...w(e)]),
 					on: _.indexOf(d),
 					pick: (e) => u(_[e])
 				}),

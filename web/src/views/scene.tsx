@@ -693,6 +693,8 @@ function Chosen({ keep, source, titleOf, columns, chosen, total, recipe, groupin
   const structures = columns.columns.find(({ name }) => isStructure(name));
   const isNamed = grouping !== null && grouping.groups.some(({ name, number }) => number >= 0 && name !== String(number));
   const extra = grouping ? ['cluster', ...(isNamed ? ['cluster_name'] : []), ...(grouping.probability ? ['probability'] : [])] : [];
+  // The name says how the rows were selected.
+  const called = `${name}-${recipe.join('-').replace(/[^\w-]+/g, '_')}`.slice(0, 100);
   const taken = new Set(columns.columns.map((column) => column.name));
   const names = [...columns.columns.map((column) => column.name), ...extra.map((one) => (taken.has(one) ? `${one}_` : one))];
   const valuesOf = (row: number) => [
@@ -726,8 +728,8 @@ function Chosen({ keep, source, titleOf, columns, chosen, total, recipe, groupin
           <p class="note">{recipe.join(', ')}</p>
         </div>
         <div class="tools">
-          <button type="button" class="first" onClick={() => download(`${name}-selection.csv`, asCsv())}>Export CSV</button>
-          {source.save && <button type="button" onClick={() => (target.value = target.value === null ? `${name}-selection` : null)}>Save as data set</button>}
+          <button type="button" class="first" onClick={() => download(`${called}.csv`, asCsv())}>Export CSV</button>
+          {source.save && <button type="button" onClick={() => (target.value = target.value === null ? called : null)}>Save as data set</button>}
           <button type="button" onClick={keep}>Compare</button>
           <button type="button" onClick={invert}>Invert (I)</button>
           <button type="button" onClick={clear}>Clear (Esc)</button>

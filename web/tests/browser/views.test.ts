@@ -231,6 +231,7 @@ test('clusters are hidden and isolated, and a selection becomes a data set and a
   expect(await page.locator('.groups li.off').count()).toBe(1);
   await page.getByRole('button', { name: /^Cluster 2/ }).click();
   await page.getByRole('button', { name: 'Save as data set' }).click();
+  expect(await page.locator('.chosen input').inputValue()).toBe('points-cluster_2');
   await page.locator('.chosen input').fill('third');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('third is there: 300 rows.').waitFor();
