@@ -38,8 +38,8 @@ const LEAST_VARIANCE: f64 = 1e-200;
 /// The temperature of the pass that computes the first covariances, divided by the mean squared distance of all rows
 /// from their mean. At this temperature, memberships are hard except for exact ties.
 const HARD: f64 = 1e-9;
-/// The weight of the pooled covariance at the start, as a share of an average component's weight. There, each
-/// component's covariance is averaged with the pooled covariance within clusters.
+/// The start averages each component's covariance with the pooled covariance within clusters. This is the weight of the
+/// pooled covariance, as a share of an average component's weight.
 const BORROWED: f64 = 0.1;
 /// A component has collapsed if its variance along a column is at most this share of the column's variance. Its
 /// standard deviation is then at most 1e-10 of the column's.
