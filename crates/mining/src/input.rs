@@ -22,7 +22,7 @@ use crate::rows::RowMajor;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// The points that the rows were borrowed from, unless values are missing or other weights were given.
+    /// The points from which the rows were borrowed. `None` if the rows are incomplete or got other weights.
     points: Option<&'a Points>,
     values: &'a [f64],
     columns: &'a [String],
@@ -107,7 +107,7 @@ impl<'a> Input<'a> {
         self.missing
     }
 
-    /// A number that identifies these rows.
+    /// A hash that identifies the values and the weights of the rows.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }

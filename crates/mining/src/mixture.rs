@@ -2,11 +2,11 @@
 //! covariance.
 //!
 //! Paper 004, section 7, lists mixtures among the applications of annealing. `docs/design/mixture.md` compares several
-//! ways to anneal a mixture; this module uses the best of them. First, deterministic annealing ([`crate::vector`])
-//! finds clusters, and does not depend on a lucky start. Then EM starts from the clusters' covariances, and climbs to a
-//! local maximum of the likelihood. Rows may have missing cells ([`Input`]). [`fit`] runs the whole method.
-//! [`equilibrium`] runs EM at one temperature from a given start. [`critical_temperature`] finds the temperature below
-//! which one component splits into two.
+//! ways to anneal mixtures, and this module uses the best way. First, deterministic annealing ([`crate::vector`]) finds
+//! clusters, and does not depend on a lucky start. Then EM starts from the clusters' covariances, and climbs to a local
+//! maximum of the likelihood. Rows may have missing cells ([`Input`]). [`fit`] runs the whole method. [`equilibrium`]
+//! runs EM at one temperature from a given start. [`critical_temperature`] finds the temperature below which one
+//! component splits into two.
 
 mod criteria;
 mod critical;
@@ -174,7 +174,7 @@ fn run(
     Ok(Model { groups, ..model })
 }
 
-/// The program of a fit.
+/// The program that each rank runs to fit a mixture.
 struct Run<'a, 'o> {
     problem: Problem<'a>,
     shared: shared::Run<'o, Parameters>,

@@ -64,7 +64,7 @@ impl Centers {
 /// coordinate.
 pub(crate) const AWAY: f64 = 1e9;
 
-/// Planes that divide clusters: normals (K x D) and thresholds.
+/// Planes, each of which divides a cluster: normals (K x D) and thresholds.
 #[derive(Clone, Debug)]
 pub(crate) struct Planes {
     pub dimension: usize,

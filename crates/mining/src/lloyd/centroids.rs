@@ -48,8 +48,8 @@ pub struct Centroids {
     dimension: usize,
     /// The coordinates, K x D.
     centers: Vec<f64>,
-    /// The temperature of the noise component, and of memberships if there are no borders; in the squared unit of the
-    /// points.
+    /// The temperature, in the squared unit of the points. It determines the noise component's share, and memberships
+    /// if there are no borders.
     temperature: f64,
     /// The outlier radius. A row farther than this from every centre belongs to no cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -218,7 +218,7 @@ impl Centroids {
         self.centers.len() / self.dimension
     }
 
-    /// The number of columns of a point.
+    /// The number of columns of the points.
     pub fn dimension(&self) -> usize {
         self.dimension
     }
@@ -246,8 +246,8 @@ impl Centroids {
     /// Cost: N x K x D multiply-adds, and a few more for each neighbouring cluster, on the caller's thread.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if the points have another number of columns than the centres, or if centres are
-    /// frequencies of bits and the points are not bits.
+    /// Returns [`Error::Parameter`] if the points and the centres have different numbers of columns. Also returns this
+    /// error if centres are frequencies of bits and the points are not bits.
     pub fn assign<'a>(&self, input: impl Into<Input<'a>>) -> Result<Assignment, Error> {
         let (mut found, shares) = (Assignment::default(), self.shares());
         self.for_each_row(input.into(), &mut |nearest, excess, distance| {
@@ -330,7 +330,7 @@ impl Centroids {
     /// Cost: the same as for [`assign`](Self::assign), on the caller's thread.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if the rows have another number of columns than the centres, or if a row has no
+    /// Returns [`Error::Parameter`] if the rows and the centres have different numbers of columns, or if a row has no
     /// value.
     ///
     /// # Example
@@ -468,8 +468,8 @@ impl Centroids {
     /// Cost: the same as for [`assign`](Self::assign), and memory for N x K numbers.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if the points have another number of columns than the centres, or if centres are
-    /// frequencies of bits and the points are not bits.
+    /// Returns [`Error::Parameter`] if the points and the centres have different numbers of columns. Also returns this
+    /// error if centres are frequencies of bits and the points are not bits.
     ///
     /// # Example
     /// ```
@@ -634,7 +634,7 @@ mod tests {
             assert_eq!(found.probabilities, [1.0, 1.0, last], "{temperature}");
             assert_eq!(found.distances, [1.0, 1.0, 1e200]);
             let memberships = centroids.memberships(&points).unwrap();
-            // The membership in the farther centre may be a tiny number instead of 0.
+            // The membership in the farther centre may be a tiny number, and not exactly 0.
             let close = |(found, expected): (&f64, f64)| (found - expected).abs() < 1e-300;
             assert!(memberships[..4].iter().zip([1.0, 0.0, 0.0, 1.0]).all(close), "{temperature}: {memberships:?}");
             assert_eq!(memberships[4] + memberships[5], 1.0);

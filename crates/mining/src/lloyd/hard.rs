@@ -1,10 +1,10 @@
 //! One pass of hard assignment, which recomputes only the sums that moved centres can change.
 //!
 //! In up to [`DIRECT_DIMENSION`] dimensions, each leaf has a bounding box. A pass over the leaf skips centres that
-//! cannot be nearest to a row in the box. It reuses the leaf's sums if none of the remaining centres has moved. For
-//! rows of bits, the leaf stores a lower bound on the distance of each row to each centre ([`Known`]). A pass computes
-//! a distance only if the bound does not exclude the centre. The result is bit-identical with and without these
-//! shortcuts.
+//! cannot be nearest to a row in the box. The pass reuses the leaf's sums if none of the remaining centres has moved.
+//! For rows of bits, the leaf stores a lower bound on the distance of each row to each centre ([`Known`]). A pass
+//! computes a distance only if the bound does not exclude the centre. The result is bit-identical with and without
+//! these shortcuts.
 
 use lehr_numerics::bits::{BitRows, Known, Moves, nearest_bit_sums, nearest_bit_sums_of_known};
 use lehr_numerics::nearest::{Kind, nearest_sums};
@@ -26,7 +26,8 @@ pub(crate) struct Remembered {
     reference: usize,
     positions: Vec<f64>,
     sums: Vec<f64>,
-    /// For rows of bits: the bounds after the last pass (`last`), and the bounds after the base of trials (`base`).
+    /// For rows of bits: the bounds after the last pass (`last`), and the bounds after the pass that is the base of
+    /// trials (`base`).
     last: Known,
     base: Known,
 }
@@ -51,7 +52,7 @@ impl Remembered {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Nothing,
-    /// No bounds. The bounds after the pass become those of the base of trials.
+    /// No bounds. The pass becomes the base of trials, and keeps its bounds.
     NothingForBase,
     /// The bounds from the last pass.
     Last,
@@ -64,7 +65,7 @@ pub(crate) struct HardRound<'a, T: Scalar> {
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
     pub planes: Option<&'a Planes>,
-    /// The centres in the form of the kernels that compare every row with every centre.
+    /// The centres in the layout of the kernels that compare every row with every centre.
     pub side_by_side: &'a HardSideBySide<T>,
     pub memory: &'a LeafCells<Remembered>,
     /// Whether every row is compared with every centre, and leaves remember nothing.
@@ -187,8 +188,8 @@ impl<T: Scalar> Round for HardRound<'_, T> {
 }
 
 /// Computes how the sums of the last [`HardRound`] without planes change when a few centres move. A leaf contributes
-/// nothing if it is far from the old and the new positions of all these centres. It then sets the first number of its
-/// partial sums to 0, and the rest is neither written nor read.
+/// nothing if it is far from the old and the new positions of all these centres. Such a leaf sets the first number of
+/// its partial sums to 0, and the rest is neither written nor read.
 pub(crate) struct DifferenceRound<'a, T: Scalar> {
     pub rows: &'a Rows<T>,
     pub memory: &'a LeafCells<Remembered>,
@@ -348,8 +349,8 @@ fn retain_nearest(
     if active.len() > nearest + 1 {
         // A centre is excluded if, for every row of the box, `nearest` other centres are nearer.
         let is_beaten = |k: usize, reference: usize| beaten(bounds, centers.center(k), centers.center(reference));
-        // A quick check excludes most centres: those whose distance from the middle exceeds that of a reference by more
-        // than the box's diagonal.
+        // A quick check excludes most centres: those that are farther from the middle than a reference by more than the
+        // box's diagonal.
         let width = least.iter().zip(most).map(|(least, most)| (most - least) * (most - least)).sum::<f64>().sqrt();
         let far = (references[nearest - 1].1.sqrt() + width).powi(2) * (1.0 + 1e-4);
         let mut reach = reach.iter();

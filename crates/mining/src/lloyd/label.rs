@@ -60,9 +60,9 @@ impl Labelled {
 /// The outlier radius of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outside {
-    /// The square of the radius.
+    /// The square of the outlier radius.
     pub squared_radius: f64,
-    /// The temperature of the membership in the noise component.
+    /// The temperature at which the share of the noise component is computed.
     pub temperature: f64,
 }
 
@@ -166,7 +166,7 @@ fn move_spreads(spreads: &mut [f64], sums: &[f64], before: &Centers, after: &Cen
     let mut is_exact = true;
     for ((spread, sums), (y, m)) in spreads.chunks_exact_mut(2).zip(sums.rows()).zip(before.rows().zip(after.rows())) {
         let moved = sums[0] * y.iter().zip(m).map(|(y, m)| (y - m) * (y - m)).sum::<f64>();
-        // A comparison with NaN is false.
+        // If a number is NaN, the comparison is false, so the result does not count as exact.
         is_exact &= moved == 0.0 || (spread[1].is_finite() && moved <= MOST_MOVED * spread[1]);
         spread[1] -= moved;
     }
@@ -269,7 +269,7 @@ impl<T: Scalar> LabelRound<'_, T> {
         PerCluster { sums, spreads, outside }
     }
 
-    /// The index of a label's sums. The sums of the outliers follow those of all clusters.
+    /// The index of a label's sums. The sums of the outliers follow the sums of all clusters.
     fn place(&self, label: u32) -> usize {
         if label == OUTLIER { self.cost.centers.len() } else { label as usize }
     }
@@ -398,8 +398,8 @@ impl<T: Scalar> Round for LabelRound<'_, T> {
     }
 }
 
-/// The second round, which is needed if distances do not follow from the first round. It computes `sum w d` of each
-/// cluster.
+/// The second round, which is needed if distances do not follow from the first round. This round computes `sum w d` of
+/// each cluster.
 struct SpreadRound<'a, T: Scalar> {
     cost: &'a CostIn<'a, T>,
     cells: &'a LeafCells<Labelled>,

@@ -16,7 +16,7 @@ use crate::round::{LeafCells, Partition, on_threads};
 const WORTH_THREADS: usize = 1 << 22;
 /// The range of sums of squares that have lost no digits to underflow or overflow.
 const PLAIN: std::ops::Range<f64> = 1e-280..1e280;
-/// The number of squared differences that are added in parallel.
+/// The number of partial sums to which squared differences are added in parallel.
 const SIDE_BY_SIDE: usize = 8;
 
 /// The numbers of an array in C order, row after row.
@@ -55,7 +55,7 @@ impl Centroids {
     /// Results are bit-identical on any number of threads. An array in single precision gives the same results as the
     /// same numbers in double precision.
     ///
-    /// Cost: N x K x D multiply-adds. It uses no memory except for the results.
+    /// Cost: N x K x D multiply-adds, and memory for a copy of the centres. The rows are not copied.
     ///
     /// # Errors
     /// Returns [`Error::Parameter`] if the array does not hold rows x columns numbers, or if centres are frequencies of
@@ -120,7 +120,7 @@ impl Centroids {
         })
     }
 
-    /// Finds the nearest centre of a row, by differences in double precision.
+    /// Finds the nearest centre of a row, from distances that are computed in double precision.
     fn nearest_exactly<T: Real>(&self, row: &[T]) -> usize {
         let (mut nearest, mut least) = (0, f64::INFINITY);
         for k in 0..self.len() {

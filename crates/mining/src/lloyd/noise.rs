@@ -1,9 +1,9 @@
-//! The noise component, which an outlier radius adds. It has no centre, and its distance from every row is the same. It
-//! takes the rows that are far from all centres, so that these rows do not move any centre.
+//! The noise component, which an outlier radius adds. The component has no centre, and its distance from every row is
+//! the same. It takes the rows that are far from all centres, so that these rows do not move any centre.
 //!
-//! It follows the outlier component in the annealing of mass spectra by Fox, Mani and Pyne (2013). Its cost is the
-//! square of the outlier radius. At temperature `T`, it takes a row at squared distance `d` from its centre if
-//! `d > radius^2 + T ln(P_k / P_sponge)`. At high temperatures, this limit is far beyond every cluster. At low
+//! The noise component follows the outlier component in the annealing of mass spectra by Fox, Mani and Pyne (2013). Its
+//! cost is the square of the outlier radius. At temperature `T`, it takes a row at squared distance `d` from its centre
+//! if `d > radius^2 + T ln(P_k / P_sponge)`. At high temperatures, this limit is far beyond every cluster. At low
 //! temperatures, the limit is the squared radius. Therefore the component can exist from the start, with the same
 //! radius at all temperatures.
 //!
@@ -33,7 +33,7 @@ pub(crate) struct NoiseComponent {
     /// The prior of the component while the masses of the clusters are learnt. These masses add up to 1 minus this
     /// prior.
     prior: f64,
-    /// The radius as the user gave it, for messages.
+    /// The outlier radius in the user's unit, for error messages.
     radius: f64,
 }
 
@@ -45,7 +45,7 @@ impl NoiseComponent {
         Self { cost: (radius / unit) * (radius / unit), prior: PRIOR / clusters, radius }
     }
 
-    /// The sum of the centres' priors while they are learnt.
+    /// The sum of the centres' priors while these priors are learnt.
     pub fn rest(&self) -> f64 {
         1.0 - self.prior
     }

@@ -10,8 +10,8 @@ use super::centers::{Centers, Planes};
 use crate::rows::bernoulli::form;
 use crate::rows::{Rows, Storage};
 
-/// Centres in the layout of the kernels for bits, for sparse rows and for many dimensions. They are prepared once for
-/// each pass, because this takes as long as processing about ten rows.
+/// Centres in the layout of the kernels for bits, for sparse rows and for many dimensions. The centres are prepared
+/// once for each pass, because the preparation takes as long as about ten rows.
 #[derive(Debug, Default)]
 pub(crate) struct HardSideBySide<T: Real> {
     /// Stored positions, for rows of numbers in more than [`DIRECT_DIMENSION`] dimensions.

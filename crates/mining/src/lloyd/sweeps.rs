@@ -43,20 +43,21 @@ pub(crate) struct Patience {
     pub until_empty: bool,
 }
 
-/// The result of sweeps.
+/// The result of a series of sweeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Swept {
-    /// The cost of the centres before their last move; the present cost is at most this.
+    /// The cost before the last move of the centres. The present cost is at most this.
     pub cost: f64,
-    /// Whether sweeps ended because there is nothing more to gain.
+    /// Whether the sweeps ended at a fixed point or within the tolerance.
     pub has_ended: bool,
     /// Whether the centres are the means of their nearest rows, so that no sweep would move them.
     pub is_fixed: bool,
-    /// Whether a centre had no row in the last sweep, which therefore moved no centre ([`Patience::until_empty`]).
+    /// Whether the sweeps ended because a centre had no row ([`Patience::until_empty`]). The last sweep then moved no
+    /// centre.
     pub has_empty: bool,
 }
 
-/// Sweeps until the fixed point, or until 1000 sweeps.
+/// The patience to sweep until the fixed point, but at most 1000 times.
 pub(crate) const TO_THE_END: Patience = Patience { sweeps: 1000, tolerance: 0.0, to_beat: None, until_empty: false };
 /// The minimum number of centres for which leaves of rows of bits keep bounds. With fewer centres, keeping bounds takes
 /// as long as computing all distances.
@@ -113,7 +114,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         let known = (planes.is_none() && self.knows(centers.len())).then_some(Source::NothingForBase);
         let leaves_a_base = planes.is_none() && (self.remembers() || known.is_some());
         if leaves_a_base {
-            // If the pass is abandoned, only some leaves have been updated, so there must be no base.
+            // There is no base until the pass has ended, because an abandoned pass updates only some leaves.
             self.base.values.clear();
         }
         self.go_over(rounds, centers, planes, known).await?;
@@ -143,7 +144,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
             moves.measure(&before.values, &centers.values, rows.dimension, rows.units.length);
         }
         if !matches!(known, None | Some(Source::NothingForBase)) {
-            // If the pass is abandoned, only some leaves have updated their bounds, so the bounds must not be used.
+            // The bounds are invalid until the pass has ended, because an abandoned pass updates only some leaves.
             self.last.values.clear();
         }
         let known = known.map(|from| (from, &*moves));
@@ -196,7 +197,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         Ok(())
     }
 
-    /// Sweeps until no centre moves or `patience` ends. Returns the cost of `centers` before their last move; the
+    /// Sweeps until no centre moves or `patience` ends. Returns the cost before the last move of the centres. The
     /// present cost is at most this.
     pub async fn run(
         &mut self,

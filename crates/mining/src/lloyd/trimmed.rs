@@ -17,7 +17,7 @@ use crate::rows::{BitDistance, OverStore, RowMajor, RowMajorMut, Rows, Scalar, S
 const MOST_SWEEPS: u64 = 1000;
 
 /// A pass of hard assignment, in which a row outside the outlier radius of every centre is in no cluster. The sums are
-/// mass, first moment and cost of each centre, followed by the weight of the outliers.
+/// the mass, first moment and cost of each centre, followed by the weight of the outliers.
 struct TrimmedRound<'a, T: Scalar> {
     rows: &'a Rows<T>,
     centers: &'a Centers,
@@ -106,8 +106,8 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for TrimmedRound<'_, T> {
         }
     }
 
-    /// Sums the original, sparse rows. Distances that are computed from differences decide which rows are within the
-    /// radius.
+    /// Sums the sparse rows, relative to 0. The distances that decide which rows are within the radius are computed
+    /// from differences.
     fn over_sparse(&self, rows: &SparseRows<T>, Work { scratch, partial, .. }: Work<'_, T>) {
         scratch.sums.clear();
         scratch.sums.resize(self.centers.len() * Kind::Centers.len(self.rows.dimension), 0.0);

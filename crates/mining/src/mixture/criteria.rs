@@ -30,8 +30,8 @@ pub struct Criteria {
 }
 
 impl Criteria {
-    /// Computes the criteria from a log-likelihood and an entropy. `effective` is the effective number of rows, and
-    /// `row_weight` is the weight that counts as one row.
+    /// Computes the criteria of a mixture from its log-likelihood and the entropy of its memberships. `effective` is
+    /// the effective number of rows, and `row_weight` is the weight that counts as one row.
     ///
     /// # Example
     /// ```
@@ -50,7 +50,7 @@ impl Criteria {
     }
 }
 
-/// A number of components that a fit tried, and the result.
+/// The result of a fit for one number of components.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     /// The requested number of components.

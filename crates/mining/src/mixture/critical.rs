@@ -17,11 +17,11 @@ use crate::input::Input;
 use crate::round::Execution;
 use crate::rows::Rows;
 
-/// The maximum number of scores, which is the number of rows and columns of the matrix that is decomposed.
+/// The maximum number of scores. The matrix to be decomposed has as many rows and columns as there are scores.
 const MOST_SCORES: usize = 256;
 
-/// When the fit of the single component ends if values are missing. The fit needs full precision, because the
-/// temperature is a quotient of derivatives of the likelihood.
+/// The end of the fit of a single component to rows with missing values. The fit needs full precision, because the
+/// critical temperature is a quotient of derivatives of the likelihood.
 const LIKELIEST: SingleEnd = SingleEnd { left: 0.0, most_sweeps: 20_000 };
 
 /// The temperature below which one component splits into two, and the direction in which it splits.
@@ -44,8 +44,8 @@ pub struct Critical {
 /// `(z z' - 1) / sqrt 2`. For skewed data, the transition may be discontinuous. For tied covariances, the critical
 /// temperature is always 1, so annealing cannot help.
 ///
-/// If cells are missing, the scores are those of the component that is most likely for the observed cells. They are
-/// normalised by the information in the observed cells.
+/// If cells are missing, the scores are those of the component that is most likely for the observed cells. The scores
+/// are normalised by the information in the observed cells.
 ///
 /// Cost: on the caller's thread, one pass with M² operations for each row, M² more for each pattern of missing cells,
 /// and 30 M³. M is the number of scores: D + 1 (spherical), 2 D (diagonal), D (tied) or D (D + 3) / 2 (full).

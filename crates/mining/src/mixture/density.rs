@@ -47,7 +47,7 @@ pub struct Posterior {
     /// The number of components.
     pub components: usize,
     /// The probability that each row belongs to each component: N x K, row-major. The probabilities of a row add up
-    /// to 1. Empty if only labels were requested ([`Mixture::assign`]).
+    /// to 1. The vector is empty if only labels were requested ([`Mixture::assign`]).
     pub memberships: Vec<f64>,
     /// For each row, the component with the largest membership; the first if several tie.
     pub labels: Vec<u32>,
@@ -117,7 +117,7 @@ impl Mixture {
         self.0.len()
     }
 
-    /// The number of columns of a point.
+    /// The number of columns of the points.
     pub fn dimension(&self) -> usize {
         self.0.dimension
     }
@@ -137,7 +137,7 @@ impl Mixture {
         &self.0.means
     }
 
-    /// The covariances, in the form of [`Mixture::new`].
+    /// The covariances, in the order in which [`Mixture::new`] takes them.
     pub fn numbers(&self) -> &[f64] {
         &self.0.covariances
     }
@@ -170,7 +170,7 @@ impl Mixture {
     /// but only N numbers for [`Mixture::assign`].
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if the rows have another number of columns than the mixture. Returns
+    /// Returns [`Error::Parameter`] if the rows and the mixture have different numbers of columns. Returns
     /// [`Error::TooManyPoints`] if there are too many rows, and [`Error::Ranks`] if a thread fails.
     ///
     /// # Example
@@ -256,7 +256,7 @@ impl Mixture {
     /// in every version of Lehr.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if `rows` is 0, and [`Error::Collapsed`] as [`Mixture::check`] does.
+    /// Returns [`Error::Parameter`] if `rows` is 0, and [`Error::Collapsed`] if a covariance is not positive definite.
     ///
     /// # Example
     /// ```
@@ -314,7 +314,7 @@ impl Posterior {
 
 /// The part of a [`Posterior`] that holds the results of consecutive rows.
 struct Part<'a> {
-    /// Empty if memberships are not kept.
+    /// The memberships, or an empty slice if only labels were requested.
     memberships: &'a mut [f64],
     labels: &'a mut [u32],
     probabilities: &'a mut [f64],

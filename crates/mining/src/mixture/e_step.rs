@@ -125,8 +125,8 @@ impl Assigned {
 /// Returns the component with the largest membership, and this membership. If several components tie, returns the
 /// first.
 ///
-/// A row of weight 0 may be so far away that its squares overflow. Its memberships are then NaN, and the row is
-/// assigned to the first component with certainty.
+/// A row of weight 0 may be so far away that its squared distances overflow. Its memberships are then NaN, and the row
+/// is assigned to the first component with certainty.
 pub(crate) fn likeliest(memberships: &[f64]) -> (usize, f64) {
     let mut best = (0, memberships[0]);
     for (k, &membership) in memberships.iter().enumerate().skip(1) {

@@ -38,8 +38,8 @@ const LEAST_VARIANCE: f64 = 1e-200;
 /// The temperature of the pass that computes the first covariances, divided by the mean squared distance of all rows
 /// from their mean. At this temperature, memberships are hard except for exact ties.
 const HARD: f64 = 1e-9;
-/// The start averages each component's covariance with the pooled covariance within clusters. This is the weight of the
-/// pooled covariance, as a share of an average component's weight.
+/// The weight of the pooled covariance within clusters, as a share of an average component's weight. At the start, each
+/// component's covariance is averaged with the pooled covariance.
 const BORROWED: f64 = 0.1;
 /// A component has collapsed if its variance along a column is at most this share of the column's variance. Its
 /// standard deviation is then at most 1e-10 of the column's.
@@ -74,7 +74,7 @@ pub struct State {
     phase: Phase,
     /// The index of the number of components that the fit is trying.
     attempt: usize,
-    /// The clustering in progress. It is filled in only while `with_state` calls its closure.
+    /// The clustering in progress. This field is filled in only while `with_state` calls its closure.
     pub clustering: Option<vector::fit::State>,
     /// The centres of the clusters found for the present number of components, one for each distinct position.
     centers: Vec<f64>,
@@ -153,8 +153,7 @@ impl Columns {
         (0..self.variances.len()).filter(move |&j| self.variances[j] <= LEAST_VARIANCE * widest)
     }
 
-    /// The first component that has collapsed along a column, because its variance there is below the precision of
-    /// numbers.
+    /// The first component that has collapsed along a column ([`COLLAPSED`]).
     fn collapsed(&self, gaussians: &Gaussians) -> Option<usize> {
         let is_narrow = |k: usize| {
             let packed = gaussians.packed(k);
@@ -278,7 +277,7 @@ impl<'a> Fit<'a> {
         std::iter::once(None).chain(through.into_iter().filter(is_open).map(Some)).collect()
     }
 
-    /// Estimates the share of the work that is done. It assumes that the work for a number of components is
+    /// Estimates the share of the work that is done. The estimate assumes that the work for a number of components is
     /// proportional to this number.
     fn fraction(&mut self) -> f64 {
         let cost = |attempts: &[vector::Parameters]| -> f64 {

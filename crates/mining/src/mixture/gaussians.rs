@@ -35,7 +35,7 @@ impl Covariance {
         }
     }
 
-    /// The second moments that the M-step needs.
+    /// The kind of second moments that the M-step needs.
     pub(crate) const fn scatter(self) -> Scatter {
         match self {
             Covariance::Spherical | Covariance::Diagonal => Scatter::Diagonal,

@@ -49,7 +49,7 @@ fn changes(covariance: Covariance, dimension: usize) -> Vec<Change> {
 ///
 /// # Errors
 /// Returns [`Error::Parameter`] if the information is not positive definite, and [`Error::Collapsed`] if the covariance
-/// is not.
+/// is not positive definite.
 pub(crate) fn leading(table: &Table<'_>, one: &Gaussians, numbers: usize) -> Result<(f64, Vec<f64>), Error> {
     let dimension = one.dimension;
     let mut told = Told::new(one, numbers);
@@ -179,7 +179,7 @@ impl<'a> Told<'a> {
         Moments { mass, first, second }
     }
 
-    /// Adds the information of rows with these moments.
+    /// Adds the information of a group of rows, given the moments of the group.
     fn add_information(&mut self, precision: &[f64], Moments { mass, first, second }: &Moments) {
         let (dimension, changes) = (self.one.dimension, &self.changes);
         let k = |a: usize, b: usize| precision[a * dimension + b];

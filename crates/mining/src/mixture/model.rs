@@ -23,7 +23,7 @@ const COLLAPSED: f64 = 100.0;
 pub struct Model {
     /// The mixture in the units of the points.
     pub mixture: Mixture,
-    /// The component of each row: the one with the largest membership.
+    /// The component of each row, which is the component with the largest membership.
     pub labels: Vec<u32>,
     /// The membership of each row in the component of its label.
     pub probabilities: Vec<f64>,
@@ -33,12 +33,12 @@ pub struct Model {
     pub criteria: Criteria,
     /// Every number of components that was tried, in ascending order.
     pub candidates: Vec<Candidate>,
-    /// The number of groups that are separated by valleys in the density. It is computed only if neither a number of
-    /// components nor a limit was given, and no value is missing. It is smaller than the number of components if
-    /// several components describe one group.
+    /// The number of groups that are separated by valleys in the density. The number is computed only if neither a
+    /// number of components nor a limit was given, and no value is missing. It is smaller than the number of components
+    /// if several components describe one group.
     pub groups: Option<Number>,
     /// The log-likelihood per unit of weight before each sweep of the fit, where each row counts as the cloud of
-    /// [`Parameters::regularisation`]. The values never fall.
+    /// [`Parameters::regularisation`]. This log-likelihood never falls from sweep to sweep.
     pub ascent: Vec<f64>,
     /// Whether the fit converged.
     pub is_converged: bool,
@@ -46,8 +46,8 @@ pub struct Model {
     pub sweeps: u64,
     /// The seconds spent in each phase, by this process only.
     pub phases: Vec<(String, f64)>,
-    /// The spread over ranks of the seconds spent in each phase, and in computing, communicating and waiting. Empty for
-    /// engines without ranks.
+    /// The spread over ranks of the seconds spent in each phase, and in computing, communicating and waiting. The list
+    /// is empty for engines without ranks.
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
@@ -168,7 +168,7 @@ fn warnings(
     warnings
 }
 
-/// Formats a number of rows and their effective number, for messages.
+/// Formats the number of rows and the effective number of rows, for messages.
 fn effective_rows(effective: f64, count: usize) -> String {
     if effective.round() == count as f64 {
         format!("{count} rows")

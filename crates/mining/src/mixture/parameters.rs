@@ -13,8 +13,7 @@ use crate::input::Input;
 pub(crate) const MOST_FORMED: usize = 512;
 /// The maximum number of components that are tried by default, unless the rows have more groups.
 const MOST_TRIED: usize = 10;
-/// How many numbers of components below and above the number of groups are tried, if the range up to [`MOST_TRIED`]
-/// does not include them.
+/// If rows have many groups, numbers of components up to this far below and above the number of groups are tried.
 const AROUND: usize = 3;
 /// The maximum number of components that can be requested.
 const MOST_COMPONENTS: usize = 65_536;
@@ -27,9 +26,9 @@ pub enum Covariance {
     Spherical,
     /// A variance for each component and column; columns are independent within a component.
     Diagonal,
-    /// One matrix for all components.
+    /// One covariance matrix for all components.
     Tied,
-    /// A matrix for each component.
+    /// A covariance matrix for each component.
     #[default]
     Full,
 }

@@ -8,8 +8,8 @@
 //!   `A (Q + C R) A' + C V`. V is the covariance of the missing cells given the observed cells, and R has the variances
 //!   of the clouds that rows count as. The M-step uses these sums in the same way as for complete rows.
 //! - *Spherical and diagonal*: columns are independent within a component. Therefore each column has its own mass and
-//!   moments, over the rows that have a value in this column. The M-step finds the exact maximum, and does not only
-//!   come closer to it.
+//!   moments, over the rows that have a value in this column. From these sums, the M-step finds the exact maximum for
+//!   the given memberships.
 
 use std::cell::RefCell;
 

@@ -1,9 +1,9 @@
 //! Rows with missing values, sorted by the pattern of their missing columns.
 //!
-//! Rows that lack the same columns share much of the work: factorising the covariance of the observed columns, and
-//! predicting the missing columns from the observed columns. Therefore rows are sorted by pattern before they are
-//! divided into leaves. A leaf then has a few groups, each of one pattern, and the shared work is done once for each
-//! group. The kernels for complete rows process a group, restricted to its observed columns.
+//! Rows that lack the same columns share much of the work: the factorisation of the observed columns' covariance and
+//! the regression of the missing columns. Therefore rows are sorted by pattern before they are divided into leaves. A
+//! leaf then has a few groups, each of one pattern, and the shared work is done once for each group. The kernels for
+//! complete rows process a group, restricted to its observed columns.
 
 use std::cmp::Ordering;
 
