@@ -12,8 +12,8 @@
 //! | `clusters.rs` | clusters in the units and order that users see |
 //! | `centroids.rs`, `listed.rs` | the clusters of new rows; the nearest centres of an array's rows |
 //!
-//! Vector annealing ends with these functions. K-means consists of them, and mini-batches and mixtures use some of
-//! them. Only the noise component, which an outlier radius adds, depends on a temperature.
+//! Vector annealing ends with these functions. K-means consists of these functions, and mini-batches and mixtures use
+//! some of them. Only the noise component, which an outlier radius adds, depends on a temperature.
 
 mod centers;
 mod centroids;

@@ -30,7 +30,7 @@ pub struct Outliers {
 /// The order in which clusters are numbered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Numbering {
-    /// By decreasing weight; equal weights keep the order in which they were found.
+    /// By decreasing weight. Clusters of equal weight keep the order in which they were found.
     ByWeight,
     /// In the order of the centres that the user gave.
     AsGiven,

@@ -86,7 +86,7 @@ impl LastMove {
 #[derive(Debug)]
 pub(crate) struct Totals {
     /// The centres: the means of their rows, or the frequencies of bits with the prior. With [`LastMove::Nowhere`],
-    /// they are the centres before labelling.
+    /// these are the centres before labelling.
     pub centers: Centers,
     /// The mass and first moment of each cluster (1 + D numbers).
     pub sums: Vec<f64>,

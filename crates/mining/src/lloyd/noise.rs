@@ -22,7 +22,7 @@ pub const OUTLIER: u32 = u32::MAX;
 const PRIOR: f64 = 0.1;
 /// The number of clusters that the prior assumes if no number is requested.
 const CLUSTERS: f64 = 10.0;
-/// The maximum share of the weight that the noise component may hold. If it holds more, the run fails.
+/// The maximum share of the weight that the noise component may hold. The run fails if the component holds more.
 const MOST_OUTSIDE: f64 = 0.5;
 
 /// A noise component, in stored units.
@@ -61,7 +61,7 @@ impl NoiseComponent {
         plain_score(self.cost, temperature)
     }
 
-    /// Checks that the component does not hold too large a share of the weight.
+    /// Checks that the noise component holds at most half of the weight.
     ///
     /// # Errors
     /// Returns [`Error::MostlyOutside`] if the component holds more than half of the weight.

@@ -37,7 +37,7 @@ pub(crate) struct Patience {
     pub sweeps: u64,
     /// Sweeps end after a sweep that lowers the cost by at most this share.
     pub tolerance: f64,
-    /// A cost to beat. Sweeps end when they seem unable to reach it.
+    /// A cost to beat. Sweeps end when they seem unable to reach this cost.
     pub to_beat: Option<f64>,
     /// Whether to end when a centre has no row in a sweep. The centres then do not move.
     pub until_empty: bool,
@@ -221,7 +221,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
     }
 
     /// Sweeps from centres of which only a few differ from the base. The time is proportional to the number of centres
-    /// that differ. In more than [`DIRECT_DIMENSION`] dimensions, it makes whole passes. If bounds are kept, these
+    /// that differ. In more than [`DIRECT_DIMENSION`] dimensions, a trial makes whole passes. If bounds are kept, these
     /// passes compare rows of bits with few centres only. There may be more centres than in the base. A centre that was
     /// moved away ([`Centers::set_away`]) counts as absent.
     pub async fn trial(
@@ -279,8 +279,8 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
             let mut moved = false;
             let sums = RowMajor::new(&self.total, per_center);
             for (k, (y, sums)) in centers.rows_mut().zip(sums.rows()).enumerate() {
-                // A centre that has the same rows as in the base stays exactly where it is. If rounding moved it, all
-                // leaves near it would count as changed.
+                // A centre that has the same rows as in the base stays exactly where it is. If rounding moved the
+                // centre, all leaves near the centre would count as changed.
                 if is_trial
                     && k < self.base.len()
                     && y == self.base.center(k)

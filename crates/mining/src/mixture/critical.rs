@@ -30,7 +30,7 @@ pub struct Critical {
     /// The critical temperature, a pure number; ordinary EM has temperature 1. Above the critical temperature, two
     /// components that start out identical stay identical.
     pub temperature: f64,
-    /// The single component fitted to all rows: it has their mean and covariance.
+    /// The single component that is fitted to all rows, with their mean and covariance.
     pub mixture: Mixture,
     /// The displacement of the means that grows fastest below the critical temperature: D numbers, in the unit of the
     /// points. The covariances change together with the means.

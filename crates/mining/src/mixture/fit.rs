@@ -153,7 +153,7 @@ impl Columns {
         (0..self.variances.len()).filter(move |&j| self.variances[j] <= LEAST_VARIANCE * widest)
     }
 
-    /// The first component that has collapsed along a column ([`COLLAPSED`]).
+    /// The first component whose variance along a column is so small that the component has collapsed ([`COLLAPSED`]).
     fn collapsed(&self, gaussians: &Gaussians) -> Option<usize> {
         let is_narrow = |k: usize| {
             let packed = gaussians.packed(k);

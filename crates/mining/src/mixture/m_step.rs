@@ -15,7 +15,7 @@ use crate::rows::{RowMajor, RowMajorMut};
 /// noise.
 pub(crate) const LEAST_WEIGHT: f64 = 1e-12;
 
-/// Updates the components from the sums of a pass, which are relative to the old means.
+/// Updates the components from the sums of a pass. The moments in these sums are relative to the old means.
 ///
 /// Each component's covariance is averaged with the pooled covariance within components, which has the weight of
 /// `borrowed` average components. `borrowed` is 0 during a fit. It is positive at a start, where the covariance of a

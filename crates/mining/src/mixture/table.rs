@@ -20,8 +20,8 @@ const NEAREST: f64 = 1e-120;
 /// When to end the fit that fills missing values for the clustering: the remaining gain per unit of weight, and the
 /// maximum number of passes.
 const FILLED: SingleEnd = SingleEnd { left: 1e-6, most_sweeps: 200 };
-/// The minimum regularisation of the fit that fills missing values. It is above 0 because a fit that serves only the
-/// start must not fail.
+/// The minimum regularisation of the fit that fills missing values. This minimum is above 0 because a fit that only
+/// prepares a start must not fail.
 const CLOUD: f64 = 1e-6;
 
 /// The rows of a fit.
