@@ -1,4 +1,4 @@
-//! The input of mixtures and maps: points, or rows with missing cells, as one type.
+//! The input of mixtures and maps: a single type for points and for rows with missing cells.
 
 use std::borrow::Cow;
 
@@ -8,8 +8,8 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::Error;
 use crate::rows::RowMajor;
 
-/// Rows for a mixture or a map, borrowed from [`Points`] or from [`Incomplete`] rows. Missing cells are left out of
-/// every distance and density.
+/// Rows for a mixture or a map, borrowed from [`Points`] or from [`Incomplete`] rows. Distances and densities leave out
+/// missing cells.
 ///
 /// # Example
 /// ```
@@ -22,13 +22,13 @@ use crate::rows::RowMajor;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// The points that the rows were borrowed from, unless values are missing or other weights were given.
+    /// The points from which the rows were borrowed. `None` if the rows are incomplete or got other weights.
     points: Option<&'a Points>,
     values: &'a [f64],
     columns: &'a [String],
     weights: Option<&'a [f64]>,
     name: &'a str,
-    /// The fingerprint of the values, and of weights that were given later.
+    /// The fingerprint of the rows, including weights set by [`with_weights`](Self::with_weights).
     fingerprint: u64,
     missing: usize,
 }
@@ -63,7 +63,7 @@ impl<'a> From<&'a Incomplete> for Input<'a> {
 
 #[allow(clippy::len_without_is_empty)] // there is always at least one row
 impl<'a> Input<'a> {
-    /// Gives each row a weight, which replaces the weight it had. The weights are checked when they are used.
+    /// Sets the weight of each row, which replaces any earlier weight. The weights are checked only when they are used.
     pub fn with_weights(mut self, weights: &'a [f64]) -> Self {
         let mut hash = Xxh3::new();
         hash.update(b"weighted");
@@ -75,8 +75,8 @@ impl<'a> Input<'a> {
         self
     }
 
-    /// Returns the rows as points, if no value is missing and the weights are valid: borrowed, or a copy with other
-    /// weights.
+    /// Returns the rows as points, which are borrowed if possible and copied otherwise. Returns `None` if a value is
+    /// missing or the weights are invalid.
     pub(crate) fn points(&self) -> Option<Cow<'a, Points>> {
         if let Some(points) = self.points {
             return Some(Cow::Borrowed(points));
@@ -102,12 +102,12 @@ impl<'a> Input<'a> {
         self.columns.len()
     }
 
-    /// The number of cells that are missing.
+    /// The number of missing cells.
     pub fn missing(&self) -> usize {
         self.missing
     }
 
-    /// A number that identifies these rows.
+    /// A hash that identifies the values and the weights of the rows.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
@@ -117,8 +117,8 @@ impl<'a> Input<'a> {
         self.columns
     }
 
-    /// The weight of a row; 1 if no weights were given. If there are fewer weights than rows, it is 0 for the rest;
-    /// using such weights is an error.
+    /// The weight of a row, or 1 if no weights were given. If there are fewer weights than rows, the remaining rows
+    /// have weight 0, and a later check of the weights fails.
     pub(crate) fn weight(&self, row: usize) -> f64 {
         self.weights.map_or(1.0, |weights| weights.get(row).copied().unwrap_or(0.0))
     }
@@ -128,16 +128,16 @@ impl<'a> Input<'a> {
         self.missing > 0 && self.row(row).iter().all(|x| x.is_nan())
     }
 
-    /// One row; NaN where a cell is missing.
+    /// The values of a row, with NaN for each missing cell.
     pub(crate) fn row(&self, index: usize) -> &'a [f64] {
         RowMajor::new(self.values, self.columns.len()).row(index)
     }
 
-    /// Returns the rows with missing values replaced by the mean of their column, over present values in rows of
-    /// positive weight.
+    /// Returns the rows with each missing value replaced by the weighted mean of its column.
     ///
     /// # Errors
-    /// Returns [`Error::Unobserved`] if a column has no value in such rows, and [`Error::Data`] for invalid weights.
+    /// Returns [`Error::Unobserved`] if a column has no value in rows of positive weight, and [`Error::Data`] for
+    /// invalid weights.
     pub(crate) fn filled(&self) -> Result<Cow<'a, Points>, Error> {
         if let Some(points) = self.points {
             return Ok(Cow::Borrowed(points));
@@ -149,7 +149,7 @@ impl<'a> Input<'a> {
             let input = *self;
             let mut unobserved = Vec::new();
             for j in 0..dimension {
-                // The weight and value of each present cell of the column.
+                // The weight and value of each present cell of the column, in rows of positive weight.
                 let there = || {
                     let cells = (0..input.len()).map(move |row| (input.weight(row), input.row(row)[j]));
                     cells.filter(|(weight, x)| *weight > 0.0 && !x.is_nan())
@@ -158,7 +158,8 @@ impl<'a> Input<'a> {
                     unobserved.push(columns[j].clone());
                     continue;
                 }
-                // Values and weights are divided by the largest, so that neither product nor sum overflows.
+                // Values are divided by the largest value and weights by the largest weight, so that products and sums
+                // do not overflow.
                 let largest = there().fold(f64::MIN_POSITIVE, |most, (_, x)| most.max(x.abs()));
                 let heaviest = there().fold(f64::MIN_POSITIVE, |most, (w, _)| most.max(w));
                 let total: f64 = there().map(|(w, _)| w / heaviest).sum();

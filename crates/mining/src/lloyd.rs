@@ -3,17 +3,17 @@
 //! | file | subject |
 //! | --- | --- |
 //! | `centers.rs` | centres, and planes that divide their clusters |
-//! | `side_by_side.rs` | centres in the form of the kernels |
+//! | `side_by_side.rs` | centres in the layout of the kernels |
 //! | `hard.rs` | one pass of hard assignment |
 //! | `sweeps.rs` | Lloyd's algorithm |
-//! | `noise.rs`, `trimmed.rs` | the component for outliers; sweeps with it |
-//! | `label.rs`, `certainty.rs` | the cluster of each row; how sure it is |
+//! | `noise.rs`, `trimmed.rs` | the noise component, which takes outliers; Lloyd's algorithm with this component |
+//! | `label.rs`, `certainty.rs` | the cluster of each row; how certain this label is |
 //! | `cost.rs` | the cost of a row in a cluster |
 //! | `clusters.rs` | clusters in the units and order that users see |
-//! | `centroids.rs`, `listed.rs` | the clusters of other rows; the nearest centres for the rows of an array |
+//! | `centroids.rs`, `listed.rs` | the clusters of new rows; the nearest centres of an array's rows |
 //!
-//! Vector annealing ends with these functions, k-means consists of them, and mini-batches and mixtures use some of
-//! them. Only the noise component of an outlier radius depends on a temperature.
+//! Vector annealing ends with these functions. K-means consists of these functions, and mini-batches and mixtures use
+//! some of them. Only the noise component, which an outlier radius adds, depends on a temperature.
 
 mod centers;
 mod centroids;
@@ -42,6 +42,6 @@ pub(crate) use noise::{plain_score, within};
 pub(crate) use sweeps::{Lloyd, Patience, Swept, TO_THE_END};
 pub(crate) use trimmed::trim;
 
-/// The maximum number of clusters: single-precision lanes hold the numbers of centres, and represent every whole number
-/// up to this one.
+/// The maximum number of clusters. Lanes hold the indices of centres as single-precision numbers, which represent every
+/// whole number up to this limit.
 pub(crate) const MOST_CLUSTERS: usize = (1 << 24) - 1;

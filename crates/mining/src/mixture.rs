@@ -1,11 +1,12 @@
-//! Mixtures of Gaussians: rows are draws from a few components, each with a weight, a mean and a covariance.
+//! Mixtures of Gaussians, which model rows as draws from a few components. Each component has a weight, a mean and a
+//! covariance.
 //!
-//! Paper 004, section 7, lists mixtures among the methods that annealing serves. `docs/design/mixture.md` compares ways
-//! of annealing, of which this module uses the best. First, deterministic annealing ([`crate::vector`]) finds clusters,
-//! which needs no lucky start. Then EM starts from the clusters' covariances, and climbs to a maximum of the
-//! likelihood. Rows may have missing cells ([`Input`]). [`fit`] runs the whole method. [`equilibrium`] is EM at one
-//! temperature from a given start, and [`critical_temperature`] is the temperature below which one component becomes
-//! two.
+//! Paper 004, section 7, lists mixtures among the applications of annealing. `docs/design/mixture.md` compares several
+//! ways to anneal mixtures, and this module uses the best way. First, deterministic annealing ([`crate::vector`]) finds
+//! clusters, and does not depend on a lucky start. Then EM starts from the clusters' covariances, and climbs to a local
+//! maximum of the likelihood. Rows may have missing cells ([`Input`]). [`fit`] runs the whole method. [`equilibrium`]
+//! runs EM at one temperature from a given start. [`critical_temperature`] finds the temperature below which one
+//! component splits into two.
 
 mod criteria;
 mod critical;
@@ -49,7 +50,8 @@ use fit::{Columns, Fit, Problem, State, assign};
 use model::Outcome;
 use table::Table;
 
-/// A fit that can be resumed on any number of ranks and under any engine, with bit-identical results.
+/// The checkpoint of a fit. The fit can be resumed on any number of ranks and with any engine, with bit-identical
+/// results.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
@@ -61,10 +63,12 @@ impl Resumable for Parameters {
 /// Fits a mixture of Gaussians.
 ///
 /// # Errors
-/// Returns the errors of [`Parameters::check`]. Returns [`Error::Constant`], [`Error::Unobserved`], [`Error::TooFar`]
-/// or [`Error::TooNear`]. Returns [`Error::Data`] for invalid weights given with [`Input::with_weights`]. Returns
-/// [`Error::Collapsed`], without regularisation or if columns depend almost exactly on each other. Returns
-/// [`Error::Stopped`] if the observer requested it, after handing it the checkpoint.
+/// Returns the errors of [`Parameters::check`]. Returns [`Error::Constant`] or [`Error::Unobserved`] if columns do not
+/// vary or have no values. Returns [`Error::TooFar`] or [`Error::TooNear`] if squared distances would overflow or
+/// variances would underflow. Returns [`Error::Data`] for invalid weights given with [`Input::with_weights`]. Returns
+/// [`Error::Collapsed`] if a covariance is no longer positive definite. This can happen without regularisation, or if
+/// columns depend almost exactly on each other. Returns [`Error::Stopped`] if the observer stopped the fit; the
+/// observer receives the checkpoint before.
 ///
 /// # Example
 /// ```
@@ -83,8 +87,8 @@ impl Resumable for Parameters {
 /// Cost: for each number of components that is tried, an annealed clustering ([`vector::cluster`]) and tens to hundreds
 /// of passes of EM. A pass takes N x K x D (spherical, diagonal) or N x K x D² (tied, full) multiply-adds, and N x K
 /// exponentials. If cells are missing, tied and full covariances also cost K x D³ for each pattern of missing cells in
-/// a leaf. Memory: the rows and a copy of them; three copies if cells are missing. If the points are in a file
-/// ([`Points::spilled`](lehr_data::Points::spilled)), the copy is in a file of the same folder.
+/// a leaf. Memory: the rows and one copy of the rows, or three copies if cells are missing. If the points are in a file
+/// ([`Points::spilled`](lehr_data::Points::spilled)), the copy is in another file in the same folder.
 pub fn fit<'a>(
     input: impl Into<Input<'a>>,
     parameters: &Parameters,
@@ -96,10 +100,10 @@ pub fn fit<'a>(
     run(input, parameters.clone(), None, execution, observer)
 }
 
-/// Resumes an interrupted fit; the result is bit-identical to an uninterrupted one.
+/// Resumes an interrupted fit. The result is bit-identical to that of an uninterrupted fit.
 ///
 /// # Errors
-/// Returns [`Error::OtherData`] if the rows are not those of the checkpoint; otherwise as for [`fit`].
+/// Returns [`Error::OtherData`] if the checkpoint was written for other rows, and the errors of [`fit`].
 pub fn resume<'a>(
     input: impl Into<Input<'a>>,
     checkpoint: Checkpoint,
@@ -170,7 +174,7 @@ fn run(
     Ok(Model { groups, ..model })
 }
 
-/// The program of a fit.
+/// The program that each rank runs to fit a mixture.
 struct Run<'a, 'o> {
     problem: Problem<'a>,
     shared: shared::Run<'o, Parameters>,
@@ -186,7 +190,7 @@ impl Program for Run<'_, '_> {
         let mut course = Fit::new(&self.problem, self.shared.state.clone());
         self.shared.walk(rounds, &mut phases, &mut course).await?;
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
-        // The last candidate was labelled last, but the best may be an earlier one.
+        // The labels in `cells` are those of the last candidate, but an earlier candidate may be the best.
         let best = course.state.best.as_ref().expect("a number of components was tried");
         assign(rounds, self.problem.table, &best.gaussians, &self.problem.cells).await?;
         rounds.share(&self.problem.cells, Assigned::write, Assigned::read).await?;

@@ -1,4 +1,5 @@
-//! A round that multiplies a matrix with columns: each leaf computes its own rows, and every rank receives all of them.
+//! A round that multiplies a matrix by columns. Each leaf computes the products of its own rows, and every rank
+//! receives the products of all rows.
 
 use std::cell::RefCell;
 
@@ -44,7 +45,7 @@ impl<T: Real> Round for ProductRound<'_, T> {
                 let parts = sums.chunks_exact_mut((rows.len() * count).max(1));
                 let mut entries: Vec<_> = self.entries.iter().copied().zip(parts).collect();
                 add_products(&self.matrix.block(rows.clone()), self.columns, &mut entries);
-                // Row by row, so that the gathered values are in the order of the items.
+                // The products are written row by row, so that the gathered values are in the order of the items.
                 let (mut out, sums) = (RowMajorMut::new(out, count), RowMajor::new(sums, count));
                 for row in 0..rows.len() {
                     for kind in 0..kinds {
@@ -56,7 +57,7 @@ impl<T: Real> Round for ProductRound<'_, T> {
     }
 }
 
-/// Returns the products of all rows with columns, N x entries x columns numbers, the same on every rank.
+/// Writes the products of all rows with columns to `out`: N x entries x columns numbers, the same on every rank.
 pub(crate) async fn products<T: Real>(
     rounds: &mut dyn Rounds,
     matrix: &Matrix<'_, T>,

@@ -60,10 +60,11 @@ impl Centers {
     }
 }
 
-/// A coordinate so far from all rows, which are about 1 from the origin, that no row is nearest to it.
+/// A coordinate far from all rows. Rows are about 1 from the origin, so no row is nearest to a centre with this
+/// coordinate.
 pub(crate) const AWAY: f64 = 1e9;
 
-/// Planes that divide clusters: normals (K x D) and thresholds.
+/// Planes, each of which divides a cluster: normals (K x D) and thresholds.
 #[derive(Clone, Debug)]
 pub(crate) struct Planes {
     pub dimension: usize,
@@ -82,7 +83,7 @@ impl Planes {
         RowMajorMut::new(&mut self.normals, self.dimension).into_row(k)
     }
 
-    /// Reverses the sides of plane `k`.
+    /// Swaps the two sides of plane `k`.
     pub fn reverse(&mut self, k: usize) {
         self.normal_mut(k).iter_mut().for_each(|n| *n = -*n);
         self.thresholds[k] = -self.thresholds[k];

@@ -1,4 +1,5 @@
-//! Assigns new rows to the clusters of a fit: the nearest centre, its probability and its distance.
+//! Assigns new rows to the clusters of a fit. For each row, finds the nearest centre, the probability of its cluster,
+//! and the distance.
 
 use lehr_data::{Incomplete, Sparse};
 use lehr_numerics::elementary::exp;
@@ -14,19 +15,21 @@ use crate::borders::{Borders, Neighbourhoods};
 use crate::rows::bernoulli::Costs;
 use crate::rows::{Input, RowMajor, SparseDistance, entries};
 
-/// The number of rows handled together.
+/// The number of rows that are processed together.
 const BLOCK: usize = 256;
 
-/// A smaller squared distance has lost digits, because numbers below it have fewer.
+/// The lower limit of accurate squared distances. A smaller sum of squares may have lost digits to underflow.
 const TINY: f64 = 1e-280;
 
-/// Coordinates farther than this from the middle are compared without their squares, which would overflow.
+/// The largest difference from the origin along a column for which squared distances are used. The squares of larger
+/// differences may overflow.
 const VAST: f64 = 1e150;
 
-/// Centres, and the probability that a row belongs to each: a partition of the whole space.
+/// Centres that divide the whole space into clusters, and give the probability that a row belongs to each cluster.
 ///
-/// The centres of a fit include the borders between neighbouring clusters, which give each label its probability
-/// (docs/design/certainty.md). Centres that are created from coordinates give memberships at a temperature.
+/// The centroids of a fit include the borders between neighbouring clusters, from which the probability of each label
+/// is computed (docs/design/certainty.md). Centroids that are created from coordinates have no borders; their
+/// probabilities are memberships at a temperature.
 ///
 /// # Example
 /// ```
@@ -35,7 +38,7 @@ const VAST: f64 = 1e150;
 /// let centroids = Centroids::new(1, vec![0.0, 10.0], 20.0)?;
 /// let found = centroids.assign(&Points::new(vec![1.0, 5.0, 12.0], 1)?)?;
 /// assert_eq!((found.labels, found.distances), (vec![0, 0, 1], vec![1.0, 5.0, 2.0]));
-/// // Half way between two centres a row is of either.
+/// // A row half way between two centres belongs to each with the same probability.
 /// assert!((found.probabilities[1] - 0.5).abs() < 1e-12);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -45,13 +48,14 @@ pub struct Centroids {
     dimension: usize,
     /// The coordinates, K x D.
     centers: Vec<f64>,
-    /// The temperature of the noise component, and of memberships if there are no borders; in the squared unit of the
-    /// points.
+    /// The temperature, in the squared unit of the points. It determines the noise component's share, and memberships
+    /// if there are no borders.
     temperature: f64,
-    /// The outlier radius: a row beyond it belongs to no centre.
+    /// The outlier radius. A row farther than this from every centre belongs to no cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sponge: Option<f64>,
-    /// Whether centres are frequencies of bits, so that a row is nearest to the centre in which it is most likely.
+    /// Whether centres are frequencies of bits. The nearest centre of a row is then the centre for which the row is
+    /// most likely.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     bernoulli: bool,
     /// The borders between neighbouring clusters.
@@ -62,20 +66,20 @@ pub struct Centroids {
 /// The clusters of rows, in the order of the input.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Assignment {
-    /// The nearest centre of each row; the first if several are equally near. [`OUTLIER`] if none is within the outlier
-    /// radius.
+    /// The nearest centre of each row; the first if several are equally near. [`OUTLIER`] if no centre is within the
+    /// outlier radius.
     pub labels: Vec<u32>,
     /// The probability that each row belongs to its cluster, from the borders with neighbouring clusters. Without
-    /// borders, it is the membership at the temperature, with equal priors. Probabilities are in [0, 1]. For an
-    /// outlier, it is the share of the noise component.
+    /// borders, the probability is the membership at the temperature, with equal priors. For an outlier, the
+    /// probability is the noise component's share. All probabilities are in [0, 1].
     pub probabilities: Vec<f64>,
-    /// The distance of each row to its nearest centre, in the unit of the points, even for an outlier. With a Bernoulli
-    /// cost ([`Centroids::with_bernoulli`]), it is the cost of the row in nats.
+    /// The distance between each row, even an outlier, and its nearest centre, in the unit of the points. With a
+    /// Bernoulli cost ([`Centroids::with_bernoulli`]), this is the cost of the row in nats.
     pub distances: Vec<f64>,
 }
 
 impl Centroids {
-    /// Takes K x D coordinates and a temperature; 0 makes memberships hard.
+    /// Creates centroids from K x D coordinates and a temperature. At temperature 0, memberships are hard.
     ///
     /// # Errors
     /// Returns the errors of [`Centroids::check`].
@@ -146,7 +150,7 @@ impl Centroids {
         Ok(self)
     }
 
-    /// Makes the centres frequencies of bits. A row of bits then belongs to the centre in which it costs least:
+    /// Declares that the centres are frequencies of bits. A row of bits then belongs to the centre with the lowest cost
     /// `-ln p(x)`, in nats like the temperature.
     ///
     /// # Errors
@@ -194,12 +198,12 @@ impl Centroids {
         self.sponge
     }
 
-    /// Checks centres that come from elsewhere.
+    /// Checks centres that come from outside, for example from a file.
     ///
     /// # Errors
     /// Returns [`Error::Parameter`] if there is no centre, lengths disagree, a number is not finite, or the temperature
-    /// is negative. It also does so if frequencies are outside 0 to 1 or are given an outlier radius, or if borders do
-    /// not match the clusters.
+    /// is negative. Also returns this error if frequencies are outside 0 to 1 or combined with an outlier radius, or if
+    /// borders do not match the clusters.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let length = self.centers.len();
@@ -235,7 +239,7 @@ impl Centroids {
         self.centers.len() / self.dimension
     }
 
-    /// The number of columns of a point.
+    /// The number of columns of the points.
     pub fn dimension(&self) -> usize {
         self.dimension
     }
@@ -243,7 +247,7 @@ impl Centroids {
     /// The coordinates of centre `k`.
     ///
     /// # Panics
-    /// Panics if there is no such centre.
+    /// Panics if there is no centre `k`.
     pub fn center(&self, k: usize) -> &[f64] {
         RowMajor::new(&self.centers, self.dimension).row(k)
     }
@@ -263,8 +267,8 @@ impl Centroids {
     /// Cost: N x K x D multiply-adds, and a few more for each neighbouring cluster, on the caller's thread.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if the points have a different number of columns, or if centres are frequencies of
-    /// bits and the points are not bits.
+    /// Returns [`Error::Parameter`] if the points and the centres have different numbers of columns. Also returns this
+    /// error if centres are frequencies of bits and the points are not bits.
     pub fn assign<'a>(&self, input: impl Into<Input<'a>>) -> Result<Assignment, Error> {
         let (mut found, shares) = (Assignment::default(), self.shares());
         self.for_each_row(input.into(), &mut |nearest, excess, distance| {
@@ -273,7 +277,8 @@ impl Centroids {
         Ok(found)
     }
 
-    /// Calls `each` for every row with its nearest centre, how much more the other centres cost, and its distance.
+    /// Calls `each` for every row, with its nearest centre, the excess cost of the other centres, and the distance to
+    /// the nearest centre.
     fn for_each_row(&self, input: Input<'_>, each: &mut Each<'_>) -> Result<(), Error> {
         self.fits(input)?;
         if let (Input::Bits(rows), true) = (input, self.bernoulli) {
@@ -321,7 +326,7 @@ impl Centroids {
         Ok(())
     }
 
-    /// Does the same as [`for_each_row`](Self::for_each_row) for a row whose squares overflow.
+    /// Does the same as [`for_each_row`](Self::for_each_row) for one row whose squared distances overflow.
     fn without_squares(&self, row: &[f64], each: &mut Each<'_>) {
         let distances: Vec<f64> = (0..self.len()).map(|k| distance(row, self.center(k))).collect();
         let nearest = nearest_of(&distances);
@@ -334,20 +339,20 @@ impl Centroids {
         each(nearest, &excess, least);
     }
 
-    /// The way to divide rows among centres.
     fn shares(&self) -> Shares<'_> {
         let neighbours = (!self.borders.is_empty()).then(|| self.borders.neighbourhoods(self.len()));
         Shares { neighbours, temperature: self.temperature, clusters: self.len() }
     }
 
-    /// Finds the nearest centre of rows with missing values, from the columns that a row has. The squared distance over
+    /// Finds the nearest centre of each row, from the columns in which the row has values. The squared distance over
     /// these columns is scaled up to all columns, so that rows with few values do not seem nearer. Rows without missing
     /// values get the same result as from [`assign`](Self::assign).
     ///
-    /// Cost: that of [`assign`](Self::assign), on the caller's thread.
+    /// Cost: the same as for [`assign`](Self::assign), on the caller's thread.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if the rows have a different number of columns, or if a row has no value.
+    /// Returns [`Error::Parameter`] if the rows and the centres have different numbers of columns, or if a row has no
+    /// value.
     ///
     /// # Example
     /// ```
@@ -411,7 +416,7 @@ impl Centroids {
         Ok(())
     }
 
-    /// Appends the result for a row that has this share in its nearest centre.
+    /// Appends the label, probability and distance of a row. `share` is the row's membership in its nearest centre.
     fn put(&self, nearest: usize, share: f64, distance: f64, found: &mut Assignment) {
         let (label, share) = match self.within(distance) {
             Ok(left) => (nearest as u32, left * share),
@@ -422,7 +427,7 @@ impl Centroids {
         found.distances.push(distance);
     }
 
-    /// Appends the shares of a row in all clusters.
+    /// Appends the memberships of a row in all clusters.
     fn put_all(&self, shares: &Shares<'_>, nearest: usize, excess: &Excess<'_>, distance: f64, all: &mut Vec<f64>) {
         let first = all.len();
         all.resize(first + self.len(), 0.0);
@@ -476,15 +481,16 @@ impl Centroids {
         }
     }
 
-    /// Returns the probability of each cluster for each row, from the borders of the row's nearest centre. Without
-    /// borders, it is the membership at the temperature, with equal priors. The result is N x K, row-major. Each row
-    /// adds up to 1, together with the share of the noise component if there is an outlier radius.
+    /// Returns the probability that each row belongs to each cluster, from the borders of the row's nearest centre.
+    /// Without borders, the probability is the membership at the temperature, with equal priors. The result is N x K,
+    /// row-major. The probabilities of a row add up to 1. If there is an outlier radius, this sum includes the noise
+    /// component's share, which is not in the result.
     ///
-    /// Cost: that of [`assign`](Self::assign), and memory for N x K numbers.
+    /// Cost: the same as for [`assign`](Self::assign), and memory for N x K numbers.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if the points have a different number of columns, or if centres are frequencies of
-    /// bits and the points are not bits.
+    /// Returns [`Error::Parameter`] if the points and the centres have different numbers of columns. Also returns this
+    /// error if centres are frequencies of bits and the points are not bits.
     ///
     /// # Example
     /// ```
@@ -505,8 +511,8 @@ impl Centroids {
         Ok(all)
     }
 
-    /// Returns the share that the noise component leaves of a row at this distance from its nearest centre. If the row
-    /// is an outlier, returns `Err` with the noise component's share.
+    /// Returns the share of a row that the noise component leaves to the clusters. `distance` is the row's distance to
+    /// its nearest centre. If the row is an outlier, returns `Err` with the noise component's share.
     fn within(&self, distance: f64) -> Result<f64, f64> {
         match self.sponge {
             None => Ok(1.0),
@@ -552,7 +558,7 @@ impl Centroids {
         (0..self.dimension).map(|j| self.centers[j..].iter().step_by(self.dimension).map(|x| x / count).sum()).collect()
     }
 
-    /// Reads a block of rows: as tiles, and unchanged into `values`.
+    /// Reads a block of rows. Returns the rows as tiles, and writes them unchanged to `values`.
     fn tiles(&self, input: Input<'_>, origin: &[f64], first: usize, values: &mut Vec<f64>) -> Tiles<f64> {
         let (rows, dimension) = (BLOCK.min(input.len() - first), self.dimension);
         values.resize(rows * dimension, 0.0);
@@ -561,15 +567,15 @@ impl Centroids {
     }
 }
 
-/// Returns by how much a centre costs more than the nearest one.
+/// Returns the excess cost of a centre: its cost minus the cost of the nearest centre.
 type Excess<'a> = dyn Fn(usize) -> f64 + 'a;
 
-/// Receives the nearest centre, the excess of the others, and the distance to the nearest.
+/// Receives the nearest centre of a row, the excess cost of the other centres, and the distance to the nearest centre.
 type Each<'a> = dyn FnMut(usize, &Excess<'_>, f64) + 'a;
 
-/// The way to divide rows among centres.
+/// Computes a row's memberships, from borders or at a temperature.
 struct Shares<'c> {
-    /// The borders, if they are known.
+    /// The borders of each cluster, if there are any.
     neighbours: Option<Neighbourhoods<'c>>,
     /// The temperature of memberships, if there are no borders.
     temperature: f64,
@@ -577,8 +583,8 @@ struct Shares<'c> {
 }
 
 impl Shares<'_> {
-    /// Returns a row's share in its nearest centre. `each` receives the odds of other centres against it; odds that it
-    /// does not receive are 0.
+    /// Returns a row's membership in its nearest centre. `each` receives the odds of other centres against the nearest
+    /// centre. Odds that `each` does not receive are 0.
     fn probability(&self, nearest: usize, excess: &Excess<'_>, mut each: impl FnMut(usize, f64)) -> f64 {
         if let Some(neighbours) = &self.neighbours {
             return neighbours.probability(nearest, neighbours.all(nearest), |_, other| excess(other), each);
@@ -589,7 +595,7 @@ impl Shares<'_> {
         let mut sum = 0.0;
         for k in (0..self.clusters).filter(|k| *k != nearest) {
             let odds = exp(-excess(k) / self.temperature);
-            // At the lowest temperatures exponents overflow; then the row surely belongs to its nearest centre.
+            // At very low temperatures, exponents may overflow. The row then certainly belongs to its nearest centre.
             let odds = if odds.is_nan() { 0.0 } else { odds };
             each(k, odds);
             sum += odds;
@@ -602,7 +608,7 @@ fn squared(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum()
 }
 
-/// The distance of two points, even if its square overflows.
+/// The distance between two points, computed without its square, which may overflow.
 fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0, |length: f64, (x, y)| libm::hypot(length, x - y))
 }
@@ -627,7 +633,7 @@ mod tests {
         assert!(found.probabilities.iter().zip(&model.probabilities).all(close));
         let square: f64 = found.distances.iter().map(|distance| distance * distance).sum();
         assert!((square - model.sum_of_squares).abs() < 1e-9 * square, "{square} for {}", model.sum_of_squares);
-        // The label's membership is the probability that was returned.
+        // The membership of a row in its label's cluster is the probability that `assign` returned.
         let memberships = centroids.memberships(&points).unwrap();
         for (row, memberships) in memberships.chunks_exact(3).enumerate() {
             assert!((memberships.iter().sum::<f64>() - 1.0).abs() < 1e-12);
@@ -643,12 +649,13 @@ mod tests {
             let centroids = Centroids::new(1, vec![0.0, 6.0], temperature).unwrap();
             let found = centroids.assign(&points).unwrap();
             assert_eq!(found.labels[..2], [0, 1]);
-            // From so far away both centres are equally near. Without a temperature, the row belongs to the first.
+            // The last row is so far away that both centres are equally near. At temperature 0, the row belongs to the
+            // first centre.
             let last = if temperature > 0.0 { 0.5 } else { 1.0 };
             assert_eq!(found.probabilities, [1.0, 1.0, last], "{temperature}");
             assert_eq!(found.distances, [1.0, 1.0, 1e200]);
             let memberships = centroids.memberships(&points).unwrap();
-            // The exponential of the other centre may leave a tiny share instead of 0.
+            // The membership in the farther centre may be a tiny number, and not exactly 0.
             let close = |(found, expected): (&f64, f64)| (found - expected).abs() < 1e-300;
             assert!(memberships[..4].iter().zip([1.0, 0.0, 0.0, 1.0]).all(close), "{temperature}: {memberships:?}");
             assert_eq!(memberships[4] + memberships[5], 1.0);

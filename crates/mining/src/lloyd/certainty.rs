@@ -1,7 +1,7 @@
-//! How sure a label is. Some rounds find the borders between neighbouring clusters; the last one computes the probability
-//! of each row's cluster among its neighbours.
+//! Computes how certain each label is. The first rounds find the borders between neighbouring clusters. The last round
+//! computes the probability that a row belongs to its cluster, and not to a neighbouring cluster.
 //!
-//! `docs/design/certainty.md` has the rule, and `borders.rs` its formulas.
+//! `docs/design/certainty.md` explains the method, and `borders.rs` has the formulas.
 
 use lehr_numerics::dot::dot;
 
@@ -14,15 +14,15 @@ use crate::drawn::is_one_in;
 use crate::round::{LeafCells, Round, Rounds, total_of};
 use crate::rows::{RowMajor, Scalar};
 
-/// The maximum number of differences of centres that are stored, counted in numbers.
+/// The maximum number of coordinates of all stored differences between centres.
 const MOST_DIFFERENCES: usize = 1 << 22;
-/// The number of coordinates of rows whose probabilities are computed together: they fit into the cache.
+/// The maximum number of coordinates of the rows that are processed together, so that they fit into the cache.
 const POSITIONS: usize = 1 << 16;
-/// The number of rows of each cluster that determine its borders. Of a larger cluster, one row in n is drawn.
+/// The approximate number of rows of a cluster that determine its borders. In a larger cluster, one row in n counts.
 const ROWS_OF_BORDERS: u64 = 4096;
 
-/// Finds the borders between neighbouring clusters. `spreads` begins with two numbers for each cluster; the first is
-/// its number of rows.
+/// Finds the borders between neighbouring clusters. `spreads` has two numbers for each cluster, of which the first is
+/// the number of rows.
 pub(super) async fn find_borders<T: Scalar>(
     rounds: &mut dyn Rounds,
     cost: &CostIn<'_, T>,
@@ -48,7 +48,7 @@ pub(super) async fn find_borders<T: Scalar>(
     Ok(borders)
 }
 
-/// Multiplies each row's probability by that of its cluster among the neighbours.
+/// Multiplies each row's probability by the probability of its cluster among the neighbouring clusters.
 pub(super) async fn multiply_probabilities<T: Scalar>(
     rounds: &mut dyn Rounds,
     cost: &CostIn<'_, T>,
@@ -64,17 +64,18 @@ pub(super) async fn multiply_probabilities<T: Scalar>(
     total_of(rounds, &round, &mut Vec::new()).await
 }
 
-/// For each neighbour of a cluster: the cluster's centre minus that of the neighbour, and the square of this
+/// For each neighbour of a cluster: the cluster's centre minus the neighbour's centre, and the squared length of this
 /// difference.
 struct NeighbourOffsets {
     differences: Vec<f64>,
     squares: Vec<f64>,
-    /// The squared distance from the centre up to which no neighbour matters to a row.
+    /// A squared distance from the cluster's centre. Neighbours do not affect the probability of rows nearer than this.
     alone: f64,
 }
 
-/// Returns the differences with which a row's excess cost in a neighbour is a single product,
-/// `2 (x - a) (a - b) + |a - b|^2`. `None` if rows are not positions, or if there are too many differences.
+/// Returns the differences between neighbouring centres. With a stored difference, a row's excess cost in a neighbour
+/// needs only one dot product: `2 (x - a) (a - b) + |a - b|^2`. Returns `None` if rows are not stored as positions, or
+/// if there are too many differences.
 fn neighbour_offsets<T: Scalar>(
     cost: &CostIn<'_, T>,
     neighbours: &Neighbourhoods<'_>,
@@ -90,7 +91,7 @@ fn neighbour_offsets<T: Scalar>(
         let differences: Vec<f64> = others(k).flat_map(|other| own.iter().zip(other).map(|(a, b)| a - b)).collect();
         let squared = |difference: &[f64]| difference.iter().map(|x| x * x).sum();
         let squares: Vec<f64> = differences.chunks_exact(cost.rows.dimension).map(squared).collect();
-        // At a distance r from the centre, the excess is at least |a - b|^2 - 2 r |a - b| (Cauchy and Schwarz).
+        // At a distance r from the centre, the excess is at least |a - b|^2 - 2 r |a - b| (Cauchy-Schwarz inequality).
         let distance = |(at, &square): (usize, &f64)| match neighbours.least_ignored(k, at, square) {
             Some(excess) => (square - excess) / (2.0 * square.sqrt()),
             None => 0.0,
@@ -101,7 +102,7 @@ fn neighbour_offsets<T: Scalar>(
     Some((0..cost.centers.len()).map(of_cluster).collect())
 }
 
-/// A step of expectation maximisation: the sums of both sides of each border, over the rows of its two clusters.
+/// A step of expectation maximisation: sums both sides of each border, over the rows of the border's two clusters.
 struct BorderRound<'a, T: Scalar> {
     cost: &'a CostIn<'a, T>,
     neighbours: &'a Neighbourhoods<'a>,
@@ -109,7 +110,7 @@ struct BorderRound<'a, T: Scalar> {
     borders: usize,
     /// Whether each row counts only on the side of its label.
     is_hard: bool,
-    /// For each cluster: one row in so many counts, for all of them.
+    /// For each cluster, a number n: one row in n counts, with n times its weight.
     strides: &'a [u64],
     cells: &'a LeafCells<Labelled>,
 }
@@ -148,11 +149,11 @@ impl<T: Scalar> Round for BorderRound<'_, T> {
     }
 }
 
-/// The last round: multiplies each row's probability by that of its cluster among the neighbours.
+/// The last round: multiplies each row's probability by the probability of its cluster among the neighbouring clusters.
 struct ProbabilityRound<'a, T: Scalar> {
     cost: &'a CostIn<'a, T>,
     neighbours: &'a Neighbourhoods<'a>,
-    /// The offsets of each cluster.
+    /// For each cluster, the offsets of its neighbours, if they are stored.
     offsets: Option<&'a [NeighbourOffsets]>,
     cells: &'a LeafCells<Labelled>,
 }
@@ -179,7 +180,8 @@ impl<T: Scalar> Round for ProbabilityRound<'_, T> {
 }
 
 impl<T: Scalar> ProbabilityRound<'_, T> {
-    /// Multiplies the probabilities of some rows in a box, cluster by cluster. `bounds` is empty if there is no box.
+    /// Multiplies the probabilities of some rows in a bounding box, cluster by cluster. `bounds` is empty if there is
+    /// no box.
     fn multiply(&self, rows: &[u32], labels: &[u32], bounds: &[f64], probabilities: &mut [f64]) {
         let cost = self.cost;
         let mut places: Vec<usize> = (0..rows.len()).filter(|&place| labels[place] != OUTLIER).collect();
@@ -208,7 +210,7 @@ impl<T: Scalar> ProbabilityRound<'_, T> {
         }
     }
 
-    /// The borders of a cluster that matter to some row in a box.
+    /// Returns the borders of a cluster that may affect the probability of a row in a bounding box.
     fn that_matter(&self, label: usize, bounds: &[f64]) -> Vec<usize> {
         let (Some(offsets), false) = (self.offsets, bounds.is_empty()) else {
             return self.neighbours.all(label).collect();
@@ -216,7 +218,7 @@ impl<T: Scalar> ProbabilityRound<'_, T> {
         let NeighbourOffsets { differences, squares, .. } = &offsets[label];
         let (least, most) = bounds.split_at(self.cost.rows.dimension);
         self.neighbours.that_matter(label, |at| {
-            // The excess is least at a corner of the box.
+            // The excess cost is linear in the row, so its minimum over the box is at a corner.
             let difference = RowMajor::new(differences, least.len()).row(at);
             let columns = least.iter().zip(most).zip(self.cost.centers.center(label)).zip(difference);
             let corner = |(((least, most), y), d): (((&f64, &f64), &f64), &f64)| ((least - y) * d).min((most - y) * d);
@@ -225,27 +227,28 @@ impl<T: Scalar> ProbabilityRound<'_, T> {
     }
 }
 
-/// The rows of a cluster that are so far from its centre that neighbours may matter to them.
+/// The rows of a cluster that are so far from its centre that neighbours may affect their probability.
 #[derive(Default)]
 struct FarRows {
-    /// The place of each row in its leaf.
+    /// The index of each row in its leaf.
     places: Vec<usize>,
-    /// The positions of the rows, measured from the centre, one after another.
+    /// The positions of the rows relative to the cluster's centre, row after row.
     positions: Vec<f64>,
-    /// How much more each row costs in a neighbour.
+    /// The excess cost of each row in a neighbouring cluster.
     excess: Vec<f64>,
     /// The sum of the odds of all neighbours against the cluster, for each row.
     odds: Vec<f64>,
 }
 
 impl FarRows {
-    /// Chooses the rows with at least the squared distance `alone` from their cluster's centre. `places` are those of
-    /// the cluster's rows in the leaf, whose rows are `rows`.
+    /// Chooses the rows whose squared distance from their cluster's centre is at least `alone`. `rows` has all rows of
+    /// the leaf, and `places` has the indices of the cluster's rows among them.
     fn choose<T: Scalar>(&mut self, cost: &CostIn<'_, T>, label: usize, places: &[usize], rows: &[u32], alone: f64) {
         let (dimension, center) = (cost.rows.dimension, cost.centers.center(label));
         self.positions.clear();
         self.positions.resize(places.len() * dimension, 0.0);
-        // Rows of a leaf are not adjacent in memory. Without a branch between them, several are on their way at a time.
+        // Rows of a leaf are not adjacent in memory. Without a branch between reads, the processor can load several
+        // rows at a time.
         for (&place, position) in places.iter().zip(self.positions.chunks_exact_mut(dimension)) {
             cost.read(rows[place], position);
         }
@@ -263,8 +266,8 @@ impl FarRows {
         self.positions.truncate(self.places.len() * dimension);
     }
 
-    /// Multiplies the probabilities of the chosen rows by those of their cluster among its neighbours. `among` has the
-    /// indices of the borders that matter.
+    /// Multiplies each chosen row's probability by the probability of its cluster among the neighbouring clusters.
+    /// `among` has the indices of the borders that matter.
     fn multiply(
         &mut self,
         neighbours: &Neighbourhoods<'_>,

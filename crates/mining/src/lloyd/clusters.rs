@@ -1,19 +1,18 @@
-//! Clusters as users see them, whichever method found their centres: numbered by decreasing weight, in the unit of the
-//! points.
+//! Clusters in the form that users see, for every method that finds centres: numbered, and in the unit of the points.
 
 use super::label::{Labelled, Totals};
 use super::noise::OUTLIER;
 use crate::borders::Borders;
 use crate::rows::{Input, RowMajor, Rows, Scalar};
 
-/// The figures of a cluster.
+/// The statistics of a cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
     /// The number of rows, including those of weight 0.
     pub rows: u64,
     /// The sum of the rows' weights.
     pub weight: f64,
-    /// The weighted root mean square distance from the centre, in the unit of the points, whatever the cost.
+    /// The weighted root mean square distance of the rows from the centre, in the unit of the points, for any cost.
     pub spread: f64,
     /// The weighted mean probability of the rows' labels.
     pub probability: f64,
@@ -28,10 +27,10 @@ pub struct Outliers {
     pub weight: f64,
 }
 
-/// How clusters are numbered.
+/// The order in which clusters are numbered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Numbering {
-    /// By decreasing weight; equal weights keep the order in which they were found.
+    /// By decreasing weight. Clusters of equal weight keep the order in which they were found.
     ByWeight,
     /// In the order of the centres that the user gave.
     AsGiven,
@@ -42,7 +41,7 @@ pub(crate) enum Numbering {
 pub(crate) struct Clusters {
     /// The weighted means of the clusters: K x D, row-major, in the unit of the points.
     pub centers: Vec<f64>,
-    /// The figures of each cluster, in the order of the centres.
+    /// The statistics of each cluster, in the order of the centres.
     pub clusters: Vec<Cluster>,
     /// The cluster of each row, in the order of the input; [`OUTLIER`] for a row that is in no cluster.
     pub labels: Vec<u32>,
@@ -52,7 +51,7 @@ pub(crate) struct Clusters {
     pub borders: Borders,
     /// The rows that are in no cluster.
     pub outliers: Outliers,
-    /// The weighted mean of squared distances, or of costs.
+    /// The weighted mean of the rows' squared distances, or of their costs if the cost is not the squared distance.
     pub objective: f64,
     /// The weighted sum of squared distances.
     pub sum_of_squares: f64,
@@ -108,7 +107,7 @@ impl Clusters {
             rows: spreads[2 * k] as u64,
             weight: masses[k] * units.weight,
             spread: if masses[k] > 0.0 { (squares[k] / masses[k]).sqrt() * units.length } else { 0.0 },
-            // The same numbers summed in another order may differ in their last digits.
+            // The numbers were summed in another order, so rounding may raise the quotient above 1.
             probability: if masses[k] > 0.0 { (sure / masses[k]).min(1.0) } else { 1.0 },
         });
         let stored_cost: f64 = order.iter().map(|&k| spreads[2 * k + 1]).sum();

@@ -1,18 +1,18 @@
-//! The cost of a row in a cluster of hard centres, for each storage of the rows.
+//! Computes the cost of a row in a cluster, for each storage of the rows.
 
 use lehr_numerics::sparse::HardSparseCenters;
 
 use super::centers::Centers;
 use crate::rows::{BitDistance, Input, Rows, Scalar, SparseDistance, Storage};
 
-/// The cost of a row in a cluster, a squared distance or nats; in stored units, in double precision.
+/// Computes the cost of a row in a cluster in double precision: a squared distance in stored units, or nats.
 pub(crate) struct CostIn<'a, T: Scalar> {
     pub input: Input<'a>,
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
     /// The centres for rows that are stored sparse.
     pub sparse: Option<&'a SparseCenters<'a>>,
-    /// The costs of rows of bits in each cluster, if they are not squared distances.
+    /// For rows of bits whose cost is not the squared distance, the costs in each cluster.
     pub costs: Option<&'a [BitDistance]>,
 }
 
@@ -22,14 +22,14 @@ impl<T: Scalar> CostIn<'_, T> {
         vec![0.0; if self.sparse.is_some() || self.costs.is_some() { 0 } else { self.rows.dimension }]
     }
 
-    /// Reads a row's position, before [`of`](Self::of) is called for it.
+    /// Reads a row's position, which [`of`](Self::of) needs.
     pub(super) fn read(&self, row: u32, position: &mut [f64]) {
         if !position.is_empty() {
             self.rows.units.read_stored(self.input, row, position);
         }
     }
 
-    /// The cost, in a cluster, of the row that was read last.
+    /// The cost of a row in a cluster. `position` is the row's position from [`read`](Self::read).
     pub(super) fn of(&self, row: u32, cluster: usize, position: &[f64]) -> f64 {
         match (self.input, self.sparse, self.costs) {
             (Input::Sparse(input), Some(centers), _) => {
@@ -41,16 +41,16 @@ impl<T: Scalar> CostIn<'_, T> {
     }
 }
 
-/// The centres that sparse rows are compared with at the end of a run, in double precision.
+/// The centres in double precision, with which sparse rows are compared at the end of a run.
 pub(crate) struct SparseCenters<'a> {
-    /// The centres in the form that finds the nearest.
+    /// The centres in the layout of the kernel that finds the nearest centre.
     pub(super) side_by_side: HardSparseCenters<f64>,
-    /// The centres in the form that measures the distance.
+    /// The distance of a row from each centre.
     pub(super) distances: Vec<SparseDistance<'a>>,
 }
 
 impl<'a> SparseCenters<'a> {
-    /// Returns `None` unless rows are stored sparse.
+    /// Prepares the centres. Returns `None` if rows are not stored sparse.
     pub(super) fn new<T: Scalar>(rows: &'a Rows<T>, centers: &Centers) -> Option<Self> {
         if rows.storage != Storage::Sparse {
             return None;

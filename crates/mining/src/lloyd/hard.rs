@@ -1,9 +1,10 @@
-//! One pass of hard assignment, which recomputes only what moved centres can change.
+//! One pass of hard assignment, which recomputes only the sums that moved centres can change.
 //!
-//! In up to [`DIRECT_DIMENSION`] dimensions, each leaf has a bounding box. The leaf skips centres that cannot be near
-//! its box, and reuses its sums until one of the remaining centres moves. A leaf of rows of bits stores a lower bound
-//! on the distance of each row to each centre ([`Known`]). It computes a distance only if the bound is not enough.
-//! Neither shortcut changes the result by a bit.
+//! In up to [`DIRECT_DIMENSION`] dimensions, each leaf has a bounding box. A pass over the leaf skips centres that
+//! cannot be nearest to a row in the box. The pass reuses the leaf's sums if none of the remaining centres has moved.
+//! For rows of bits, the leaf stores a lower bound on the distance of each row to each centre ([`Known`]). A pass
+//! computes a distance only if the bound does not exclude the centre. The result is bit-identical with and without
+//! these shortcuts.
 
 use lehr_numerics::bits::{BitRows, Known, Moves, nearest_bit_sums, nearest_bit_sums_of_known};
 use lehr_numerics::nearest::{Kind, nearest_sums};
@@ -18,13 +19,15 @@ use crate::rows::{OverStore, RowMajor, RowMajorMut, Rows, Scalar, Storage, Work}
 /// A leaf's memory of earlier passes.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered {
-    /// The centres of the last pass that may be near, in up to [`DIRECT_DIMENSION`] dimensions.
+    /// The active centres of the last pass: those that may be nearest to a row. Only used in up to [`DIRECT_DIMENSION`]
+    /// dimensions.
     active: Vec<usize>,
-    /// One of the active centres: it is nearer to every row of the leaf than all inactive centres.
+    /// An active centre that is nearer to every row of the leaf than all inactive centres.
     reference: usize,
     positions: Vec<f64>,
     sums: Vec<f64>,
-    /// For rows of bits: the bounds after the last pass, and those of the base of trials.
+    /// For rows of bits: the bounds after the last pass (`last`), and the bounds after the pass that is the base of
+    /// trials (`base`).
     last: Known,
     base: Known,
 }
@@ -45,30 +48,30 @@ impl Remembered {
     }
 }
 
-/// The bounds of rows of bits at the beginning of a pass.
+/// The bounds with which a pass over rows of bits begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Nothing,
-    /// None; the result becomes the base of trials.
+    /// No bounds. The pass becomes the base of trials, and keeps its bounds.
     NothingForBase,
     /// The bounds from the last pass.
     Last,
-    /// The bounds from the pass that trials differ from.
+    /// The bounds from the base of trials.
     Base,
 }
 
-/// A pass of hard assignment over all rows. A leaf reuses its sums if none of its centres has moved.
+/// A pass of hard assignment over all rows. A leaf reuses its sums if none of its active centres has moved.
 pub(crate) struct HardRound<'a, T: Scalar> {
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
     pub planes: Option<&'a Planes>,
-    /// The centres in the form of the kernels that compare every row with every centre.
+    /// The centres in the layout of the kernels that compare every row with every centre.
     pub side_by_side: &'a HardSideBySide<T>,
     pub memory: &'a LeafCells<Remembered>,
-    /// Whether every row is compared with every centre, and nothing is remembered.
+    /// Whether every row is compared with every centre, and leaves remember nothing.
     pub is_plain: bool,
-    /// For rows of bits: their bounds, and how far centres have moved since. `None` if every row is compared with every
-    /// centre.
+    /// For rows of bits: the bounds to begin with, and how far each centre has moved since these bounds were computed.
+    /// `None` if every row is compared with every centre.
     pub known: Option<(Source, &'a Moves)>,
 }
 
@@ -77,7 +80,7 @@ impl<T: Scalar> HardRound<'_, T> {
         if self.planes.is_some() { Kind::Swaps } else { Kind::Centers }
     }
 
-    /// Completes the sums of all leaves: those of sparse rows are taken from 0 and must be moved to the origin.
+    /// Completes the sums of all leaves. The sums of sparse rows are relative to 0, and become relative to the origin.
     pub fn settle(&self, total: &mut [f64]) {
         if self.rows.storage != Storage::Sparse {
             return;
@@ -97,7 +100,7 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for HardRound<'_, T> {
         let (leaf, kind) = (&self.rows.leaves[index], self.kind());
         let (dimension, per_center) = (self.rows.dimension, kind.len(self.rows.dimension));
         if dimension > DIRECT_DIMENSION {
-            // In more dimensions, every centre matters to every leaf.
+            // In more dimensions, centres are not selected for each leaf.
             return nearest_sums(tiles, &self.side_by_side.numbers, kind, &mut scratch.hard, partial);
         }
         let nearest = if self.planes.is_some() { 2 } else { 1 };
@@ -184,9 +187,9 @@ impl<T: Scalar> Round for HardRound<'_, T> {
     }
 }
 
-/// Computes how moving a few centres changes the sums of the last [`HardRound`] without planes. A leaf that is far from
-/// all of them, before and after, contributes nothing. It then sets only the first number of its partial sums, to 0;
-/// the rest is neither written nor read.
+/// Computes how the sums of the last [`HardRound`] without planes change when a few centres move. A leaf contributes
+/// nothing if it is far from the old and the new positions of all these centres. Such a leaf sets the first number of
+/// its partial sums to 0, and the rest is neither written nor read.
 pub(crate) struct DifferenceRound<'a, T: Scalar> {
     pub rows: &'a Rows<T>,
     pub memory: &'a LeafCells<Remembered>,
@@ -202,7 +205,8 @@ impl<T: Scalar> DifferenceRound<'_, T> {
         if memory.active.is_empty() || memory.active.iter().any(|&k| self.has_moved(k)) {
             return true;
         }
-        // None of the leaf's own centres has moved, so a moved centre matters only if it is nearer than the reference.
+        // None of the leaf's active centres has moved, so a moved centre matters only if it may be nearer to a row than
+        // the reference.
         self.moved.iter().any(|&k| !beaten(bounds, self.centers.center(k), self.before.center(memory.reference)))
     }
 
@@ -230,7 +234,7 @@ impl<T: Scalar> Round for DifferenceRound<'_, T> {
         1 + self.centers.len() * Kind::Centers.len(self.rows.dimension)
     }
 
-    // There is one key, which is the default: the first number says whether there are others.
+    // `key_len` keeps its default, one key for all numbers, because the first number says whether the rest is valid.
 
     fn name(&self) -> &'static str {
         "a centre moved"
@@ -255,7 +259,7 @@ impl<T: Scalar> Round for DifferenceRound<'_, T> {
                 }
                 scratch.sums.clear();
                 scratch.sums.resize(scratch.active.len() * per_center, 0.0);
-                // Leaves remember only in few dimensions, where bits are stored as numbers.
+                // Leaves remember sums only in few dimensions, where even bits are stored as numbers.
                 let tiles = leaf.store.numbers();
                 nearest_sums(tiles, &scratch.hard_centers, Kind::Centers, &mut scratch.hard, &mut scratch.sums);
                 for (&k, sums) in scratch.active.iter().zip(RowMajor::new(&scratch.sums, per_center).rows()) {
@@ -283,8 +287,8 @@ impl<T: Scalar> Round for DifferenceRound<'_, T> {
 }
 
 /// Whether every row of a box is nearer to `reference` than to `y`. The difference of the two squared distances is
-/// linear in the row. So its maximum over the box is found coordinate by coordinate, exactly up to rounding. A margin
-/// covers the rounding error, so that a tie does not exclude a centre.
+/// linear in the row. Therefore its maximum over the box is found coordinate by coordinate, and is exact except for
+/// rounding. A margin covers the rounding error, so that a tie does not exclude a centre.
 fn beaten(bounds: &[f64], y: &[f64], reference: &[f64]) -> bool {
     let (least, most) = bounds.split_at(y.len());
     let (mut lead, mut scale) = (0.0, 0.0);
@@ -298,8 +302,8 @@ fn beaten(bounds: &[f64], y: &[f64], reference: &[f64]) -> bool {
     lead < -1e-6 * scale
 }
 
-/// Finds the centres that may be among the `nearest` (1 or 2) nearest of some row in a box. Returns one that is nearer
-/// to every row of the box than any excluded centre.
+/// Writes to `active` the centres that may be the nearest of some row in a box, or the second nearest if `nearest`
+/// is 2. Returns a centre that is nearer to every row of the box than all excluded centres.
 pub(crate) fn nearest_active(
     bounds: &[f64],
     centers: &Centers,
@@ -324,8 +328,8 @@ fn retain_nearest(
     reach: &mut Vec<f64>,
 ) -> usize {
     let (least, most) = bounds.split_at(centers.dimension);
-    // The reach of a centre is its squared distance from the middle of the box. The references are the nearest and the
-    // second nearest centre.
+    // The reach of a centre is its squared distance from the middle of the box. The references are the centres nearest
+    // and second nearest to the middle.
     let mut references = [(active[0], f64::INFINITY); 2];
     reach.clear();
     for &k in &*active {
@@ -345,8 +349,8 @@ fn retain_nearest(
     if active.len() > nearest + 1 {
         // A centre is excluded if, for every row of the box, `nearest` other centres are nearer.
         let is_beaten = |k: usize, reference: usize| beaten(bounds, centers.center(k), centers.center(reference));
-        // A quick check excludes most centres: those that are farther than a reference by the width of a ball around
-        // the box.
+        // A quick check excludes most centres: those that are farther from the middle than a reference by more than the
+        // box's diagonal.
         let width = least.iter().zip(most).map(|(least, most)| (most - least) * (most - least)).sum::<f64>().sqrt();
         let far = (references[nearest - 1].1.sqrt() + width).powi(2) * (1.0 + 1e-4);
         let mut reach = reach.iter();

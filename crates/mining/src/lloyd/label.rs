@@ -1,9 +1,9 @@
-//! Labels rows: the cluster of each row, its probability, and the sums of the clusters.
+//! Labels rows: finds the cluster of each row and its probability, and sums the rows of each cluster.
 //!
-//! These rounds over hard centres run in double precision on the rows as they were given, even if annealing ran in
-//! single precision. The first labels all rows, including those of weight 0, and sums each cluster's rows, so that
-//! centres become exact means. The second measures the distances from those centres, if the first could not tell them.
-//! The rounds of `certainty.rs` follow.
+//! These rounds run in double precision on the original rows, even if annealing ran in single precision. The first
+//! round labels all rows, including rows of weight 0, and sums the rows of each cluster, so that centres become exact
+//! means. The second round measures the distances from these means, if they do not follow from the first round. The
+//! rounds of `certainty.rs` follow.
 
 use lehr_numerics::bits::BitRows;
 use lehr_numerics::nearest::nearest_labels;
@@ -23,11 +23,11 @@ use crate::rows::{BitDistance, Input, OverStore, RowMajor, RowMajorMut, Rows, Sc
 
 /// The number of rows that are converted to double precision together, if they are stored in another form.
 const UNPACKED: usize = 256;
-/// The largest share of a cluster's squared distances by which the move of its centre may lower them. For a larger
-/// share, they are measured again.
+/// The maximum share of a cluster's squared distances that the move of its centre may remove. If the share is larger,
+/// the distances are measured again.
 const MOST_MOVED: f64 = 0.5;
 
-/// The labels of a leaf's rows, followed by those of its bystanders, in their order.
+/// The labels and probabilities of a leaf's rows, followed by the labels and probabilities of its bystanders.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Labelled {
     pub labels: Vec<u32>,
@@ -35,14 +35,14 @@ pub(crate) struct Labelled {
 }
 
 impl Labelled {
-    /// Appends the labels as bytes: the number of rows, the labels, the probabilities.
+    /// Appends the number of rows, the labels and the probabilities as bytes.
     pub fn write(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&(self.labels.len() as u64).to_le_bytes());
         self.labels.iter().for_each(|label| bytes.extend_from_slice(&label.to_le_bytes()));
         self.probabilities.iter().for_each(|probability| bytes.extend_from_slice(&probability.to_le_bytes()));
     }
 
-    /// Reads the bytes of [`write`](Self::write).
+    /// Reads labels and probabilities from the bytes that [`write`](Self::write) appended.
     pub fn read(&mut self, bytes: &[u8]) {
         let (rows, rest) = bytes.split_first_chunk().expect("a number of rows");
         let (labels, probabilities) = rest.split_at(u64::from_le_bytes(*rows) as usize * size_of::<u32>());
@@ -60,23 +60,23 @@ impl Labelled {
 /// The outlier radius of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outside {
-    /// The square of the radius.
+    /// The square of the outlier radius.
     pub squared_radius: f64,
-    /// The temperature of the membership in the noise component.
+    /// The temperature at which the share of the noise component is computed.
     pub temperature: f64,
 }
 
-/// How centres move when rows have been assigned to them.
+/// The move of the centres after all rows have been assigned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LastMove {
     /// Each centre moves to the exact mean of its rows.
     ToTheMeans,
-    /// The centres stay, so that each label is the nearest centre. For a run that ended early.
+    /// The centres stay, so that each label is the nearest centre. This is used for a run that ended early.
     Nowhere,
 }
 
 impl LastMove {
-    /// The move after sweeps that reached a fixed point, or ended before.
+    /// Chooses the move after sweeps. `is_fixed` says whether the sweeps reached a fixed point.
     pub fn after(is_fixed: bool) -> Self {
         if is_fixed { Self::ToTheMeans } else { Self::Nowhere }
     }
@@ -85,11 +85,12 @@ impl LastMove {
 /// The totals of all clusters, in stored units.
 #[derive(Debug)]
 pub(crate) struct Totals {
-    /// The centres: means of their rows, or their frequencies with the prior, unless the centres were to stay.
+    /// The centres: the means of their rows, or the frequencies of bits with the prior. With [`LastMove::Nowhere`],
+    /// these are the centres before labelling.
     pub centers: Centers,
     /// The mass and first moment of each cluster (1 + D numbers).
     pub sums: Vec<f64>,
-    /// The number of rows and the weighted squared distances, or costs, of each cluster (2 numbers).
+    /// The number of rows of each cluster, and the weighted sum of their squared distances or costs (2 numbers).
     pub spreads: Vec<f64>,
     /// The number of outliers, and their weight.
     pub outside: [f64; 2],
@@ -97,7 +98,7 @@ pub(crate) struct Totals {
     pub borders: Borders,
 }
 
-/// Labels all rows, moves the centres to the means of their rows if requested, and gives every process all labels.
+/// Labels all rows, moves the centres to the means of their rows if requested, and sends all labels to every process.
 pub(crate) async fn label_all<T: Scalar>(
     rounds: &mut dyn Rounds,
     input: Input<'_>,
@@ -119,8 +120,8 @@ pub(crate) async fn label_all<T: Scalar>(
     let moves = last_move == LastMove::ToTheMeans;
     if rows.storage == Storage::Sparse {
         if moves {
-            // The sums are taken from 0, so that a column that no row of a cluster has stays exactly 0. Sums from the
-            // origin would leave a rounding error.
+            // The sums are relative to 0, so that a centre is exactly 0 in a column in which its rows have no entries.
+            // Sums relative to the origin would leave a rounding error.
             exact_means(&mut centers, &sums, |j, sum, mass| sum / mass - rows.units.scaled_origin[j]);
         }
         sums.chunks_exact_mut(1 + rows.dimension).for_each(|sums| rows.units.subtract_origin(sums));
@@ -143,8 +144,8 @@ pub(crate) async fn label_all<T: Scalar>(
     Ok(Totals { centers, sums, spreads, outside, borders })
 }
 
-/// Moves each centre to the mean of its rows, given their sums in double precision. `stored` converts a column, its sum
-/// and the mass to a stored coordinate. A centre whose rows have no weight does not move.
+/// Moves each centre to the mean of its rows, given their sums in double precision. `stored` computes a stored
+/// coordinate from the column, its sum and the mass. A centre whose rows have no weight does not move.
 fn exact_means(centers: &mut Centers, sums: &[f64], stored: impl Fn(usize, f64, f64) -> f64) {
     let sums = RowMajor::new(sums, 1 + centers.dimension);
     for (y, sums) in centers.rows_mut().zip(sums.rows()) {
@@ -156,15 +157,16 @@ fn exact_means(centers: &mut Centers, sums: &[f64], stored: impl Fn(usize, f64, 
     }
 }
 
-/// Converts weighted squared distances from the centres before their move to those from the centres after it, which are
-/// the means of the rows: `sum w |x - m|^2 = sum w |x - y|^2 - W |m - y|^2`. Returns whether all of them are exact enough.
-/// The difference loses digits if most of the distance is the move's; for equal rows it is not exactly 0.
+/// Converts weighted squared distances from the old centres to distances from the new centres, which are the means of
+/// the rows: `sum w |x - m|^2 = sum w |x - y|^2 - W |m - y|^2`. Returns whether all results are accurate enough. The
+/// difference loses digits if the move accounts for most of the distance. For equal rows, the difference may not be
+/// exactly 0.
 fn move_spreads(spreads: &mut [f64], sums: &[f64], before: &Centers, after: &Centers) -> bool {
     let sums = RowMajor::new(sums, 1 + before.dimension);
     let mut is_exact = true;
     for ((spread, sums), (y, m)) in spreads.chunks_exact_mut(2).zip(sums.rows()).zip(before.rows().zip(after.rows())) {
         let moved = sums[0] * y.iter().zip(m).map(|(y, m)| (y - m) * (y - m)).sum::<f64>();
-        // A comparison with NaN is false.
+        // If a number is NaN, the comparison is false, so the result does not count as exact.
         is_exact &= moved == 0.0 || (spread[1].is_finite() && moved <= MOST_MOVED * spread[1]);
         spread[1] -= moved;
     }
@@ -182,28 +184,30 @@ pub(crate) fn nearest_of(costs: &[f64]) -> usize {
     nearest
 }
 
-/// The first round: writes labels into `cells`, and sums the rows of each cluster in stored units. Each cluster has
-/// 3 + D numbers: the mass, the first moment, the number of rows, and `sum w |x - y|^2` from its centre. For sparse rows,
-/// moments are not relative to the origin. If there is an outlier radius, the outliers follow like a cluster.
+/// The first round: writes labels into `cells`, and sums the rows of each cluster in stored units. Each cluster has 3 +
+/// D numbers: the mass, the first moment, the number of rows, and `sum w |x - y|^2` from its centre. For sparse rows,
+/// moments are relative to 0, and not to the origin. If there is an outlier radius, the sums of the outliers follow, in
+/// the same form.
 pub(crate) struct LabelRound<'a, T: Scalar> {
     pub cost: &'a CostIn<'a, T>,
-    /// The costs of rows of bits in each cluster, if they are not squared distances. Spreads are then not measured.
+    /// For rows of bits whose cost is not the squared distance, the costs in each cluster. The round then does not
+    /// measure spreads.
     pub costs: Option<&'a Costs>,
     pub outside: Option<Outside>,
     pub cells: &'a LeafCells<Labelled>,
 }
 
-/// The totals of [`LabelRound`].
+/// The totals of [`LabelRound`], split by kind.
 struct PerCluster {
     /// The mass and first moment of each cluster (1 + D numbers).
     sums: Vec<f64>,
-    /// The number of rows and the weighted squared distances of each cluster (2 numbers).
+    /// The number of rows of each cluster, and the weighted sum of their squared distances (2 numbers).
     spreads: Vec<f64>,
     /// The number of outliers, and their weight.
     outside: [f64; 2],
 }
 
-/// Rows that are labelled together, by their index in the input, and their labels.
+/// Rows that are labelled together, given by their indices in the input, and the output for their labels.
 struct Labelling<'w> {
     rows: &'w [u32],
     /// The bounding box of the rows, if there is one.
@@ -249,12 +253,12 @@ impl<T: Scalar> OverStore<T, Labelling<'_>> for LabelRound<'_, T> {
 }
 
 impl<T: Scalar> LabelRound<'_, T> {
-    /// The length of the sums of a cluster.
+    /// The number of sums of each cluster.
     fn width(&self) -> usize {
         3 + self.cost.rows.dimension
     }
 
-    /// Splits the totals of the round.
+    /// Splits the totals of the round into moments, spreads and the sums of the outliers.
     fn per_cluster(&self, totals: &[f64]) -> PerCluster {
         let (count, dimension) = (self.cost.centers.len(), self.cost.rows.dimension);
         let all = RowMajor::new(totals, self.width());
@@ -265,12 +269,12 @@ impl<T: Scalar> LabelRound<'_, T> {
         PerCluster { sums, spreads, outside }
     }
 
-    /// The place of a cluster, or of the outliers, among the sums.
+    /// The index of a label's sums. The sums of the outliers follow the sums of all clusters.
     fn place(&self, label: u32) -> usize {
         if label == OUTLIER { self.cost.centers.len() } else { label as usize }
     }
 
-    /// Labels rows as they are in the input.
+    /// Reads rows from the input, and labels them.
     fn label_read(&self, rows: &[u32], out: &mut Labelled) {
         let (units, dimension) = (&self.cost.rows.units, self.cost.rows.dimension);
         let zero = vec![0.0; dimension];
@@ -299,8 +303,8 @@ impl<T: Scalar> LabelRound<'_, T> {
         });
     }
 
-    /// Appends a row's label, and the share that the noise component leaves it. For an outlier, it appends the noise
-    /// component's share.
+    /// Appends a row's label, and the share of the row that the noise component leaves to its cluster. For an outlier,
+    /// appends the noise component's share instead.
     fn put(&self, nearest: usize, squared: impl FnOnce() -> f64, out: &mut Labelled) {
         let (label, probability) = match self.outside {
             None => (nearest as u32, 1.0),
@@ -394,7 +398,8 @@ impl<T: Scalar> Round for LabelRound<'_, T> {
     }
 }
 
-/// The second round, if the first could not tell: `sum w d` of each cluster.
+/// The second round, which is needed if distances do not follow from the first round. This round computes `sum w d` of
+/// each cluster.
 struct SpreadRound<'a, T: Scalar> {
     cost: &'a CostIn<'a, T>,
     cells: &'a LeafCells<Labelled>,
@@ -431,7 +436,7 @@ mod tests {
     use super::*;
     use crate::round::{Execution, Program, drive};
 
-    /// The program that labels rows by centres, and returns where the centres then are, in stored units.
+    /// A program that labels rows, and returns the centres after their last move, in stored units.
     struct Run<'a> {
         input: Input<'a>,
         rows: &'a Rows<f64>,
@@ -451,7 +456,7 @@ mod tests {
         }
     }
 
-    /// Returns the centres at the end, and the labels.
+    /// Labels rows, and returns the final centres and the labels.
     fn labelled(input: Input<'_>, centers: &[f64]) -> (Vec<f64>, Vec<u32>) {
         let rows = Rows::<f64>::new(input).unwrap();
         let stored = |(index, y): (usize, &f64)| (y - rows.units.origin[index % rows.dimension]) / rows.units.length;
@@ -471,7 +476,7 @@ mod tests {
     #[test]
     fn a_centre_with_nothing_but_rows_of_weight_zero_stays_where_it_was() {
         const COLUMNS: usize = 20;
-        // The mean, from which stored coordinates are measured, is far from 0.
+        // Stored coordinates are relative to the mean, which is far from 0.
         let rows = [vec![(0, 3.0), (5, 100.0)], vec![(0, 5.0), (5, 100.0)], vec![(5, 100.0), (7, 40.0)]];
         let weights = vec![1.0, 3.0, 0.0];
         let rows = Sparse::from_rows(rows, COLUMNS).unwrap().with_weights(weights.clone()).unwrap();

@@ -1,8 +1,8 @@
-//! Finds the nearest centres of an array's rows, which are read in place and in the array's precision, on several
-//! threads.
+//! Finds the nearest centres of an array's rows on several threads. The rows are read in place, in the array's
+//! precision.
 //!
 //! Labels are the same as in double precision. The kernel returns the rows for which the array's precision is not
-//! enough. For these, differences in double precision decide ([`lehr_numerics::listed`]).
+//! enough ([`lehr_numerics::listed`]). The distances of these rows are computed in double precision.
 
 use lehr_numerics::lanes::Real;
 use lehr_numerics::listed::{ListedCenters, ListedScratch, nearest_listed};
@@ -11,11 +11,12 @@ use super::centroids::Centroids;
 use crate::Error;
 use crate::round::{LeafCells, Partition, on_threads};
 
-/// Below this many multiply-adds the caller's thread does all the work, because starting threads would take longer.
+/// Below this number of multiply-adds, the caller's thread does all the work, because starting threads would take
+/// longer.
 const WORTH_THREADS: usize = 1 << 22;
-/// Sums of squares in this range have lost no digits to underflow or overflow.
+/// The range of sums of squares that have lost no digits to underflow or overflow.
 const PLAIN: std::ops::Range<f64> = 1e-280..1e280;
-/// The number of differences that are added up in parallel.
+/// The number of partial sums to which squared differences are added in parallel.
 const SIDE_BY_SIDE: usize = 8;
 
 /// The numbers of an array in C order, row after row.
@@ -47,21 +48,21 @@ impl Listed<'_> {
 }
 
 impl Centroids {
-    /// Writes the index of each row's nearest centre to `labels`; the first if several are equally near. Writes the
-    /// distance of that centre to `distances`, if given, in the unit of the rows. Temperature and outlier radius have
-    /// no effect.
+    /// Writes the index of each row's nearest centre to `labels`; the first if several are equally near. Writes each
+    /// row's distance to its nearest centre to `distances`, if given, in the unit of the rows. The temperature and the
+    /// outlier radius have no effect.
     ///
-    /// Results are bit-identical on any number of threads. An array in single precision gives the same bits as the same
-    /// numbers in double precision.
+    /// Results are bit-identical on any number of threads. An array in single precision gives the same results as the
+    /// same numbers in double precision.
     ///
-    /// Cost: N x K x D multiply-adds. It uses no memory except for the results.
+    /// Cost: N x K x D multiply-adds, and memory for a copy of the centres. The rows are not copied.
     ///
     /// # Errors
     /// Returns [`Error::Parameter`] if the array does not hold rows x columns numbers, or if centres are frequencies of
-    /// bits. Also returns the errors of the threads.
+    /// bits. Returns [`Error::Ranks`] if a thread fails.
     ///
     /// # Panics
-    /// Panics if called with more than one thread on a worker of a dispatcher.
+    /// Panics if a worker thread of a dispatcher calls it with more than one thread.
     pub fn nearest(
         &self,
         rows: Listed<'_>,
@@ -119,7 +120,7 @@ impl Centroids {
         })
     }
 
-    /// Finds the nearest centre of a row, by differences in double precision.
+    /// Finds the nearest centre of a row, from distances that are computed in double precision.
     fn nearest_exactly<T: Real>(&self, row: &[T]) -> usize {
         let (mut nearest, mut least) = (0, f64::INFINITY);
         for k in 0..self.len() {
@@ -136,7 +137,7 @@ impl Centroids {
     }
 }
 
-/// Some of the rows, and the memory for their results.
+/// Consecutive rows of the array, and the memory for their results.
 struct Part<'a, T: Real> {
     values: &'a [T],
     labels: &'a mut [u32],
@@ -180,7 +181,7 @@ fn squared_distance<T: Real>(row: &[T], center: &[f64]) -> f64 {
     ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
-/// The distance of two points, even if its square overflows.
+/// The distance between two points, computed without its square, which may overflow.
 fn distance<T: Real>(row: &[T], center: &[f64]) -> f64 {
     row.iter().zip(center).fold(0.0, |length: f64, (x, y)| libm::hypot(length, x.to_f64() - y))
 }

@@ -1,13 +1,15 @@
-//! The noise component, which an outlier radius adds. It has no centre, and is equally far from every row. It takes the
-//! rows that are near no centre, and these rows move no centre.
+//! The noise component, which an outlier radius adds. The component has no centre, and its distance from every row is
+//! the same. It takes the rows that are far from all centres, so that these rows do not move any centre.
 //!
-//! It follows the outlier component in the authors' annealing of mass spectra (Fox, Mani, Pyne 2013). Its cost is the
-//! square of a radius. So at temperature `T` it takes a row at squared distance `d` from its centre if
-//! `d > radius^2 + T ln(P_k / P_sponge)`. At high temperatures this distance is far beyond every cluster; at low ones
-//! it is the radius. So the component can exist from the start, with the same radius at all temperatures.
+//! The noise component follows the outlier component in the annealing of mass spectra by Fox, Mani and Pyne (2013). Its
+//! cost is the square of the outlier radius. At temperature `T`, it takes a row at squared distance `d` from its centre
+//! if `d > radius^2 + T ln(P_k / P_sponge)`. At high temperatures, this limit is far beyond every cluster. At low
+//! temperatures, the limit is the squared radius. Therefore the component can exist from the start, with the same
+//! radius at all temperatures.
 //!
-//! To the kernels of bits and of sparse rows, a component is a constant and a term for each column. The noise component
-//! is one more of these, with terms of 0. The kernels of numbers do not know about it.
+//! The kernels of bits and of sparse rows represent a component by a constant and a term for each column. There, the
+//! noise component is an additional component whose terms are 0. The kernels of numbers do not handle the noise
+//! component.
 
 use lehr_numerics::elementary::{exp, ln};
 
@@ -18,9 +20,9 @@ pub const OUTLIER: u32 = u32::MAX;
 
 /// The prior of the noise component, before it is divided by the number of clusters.
 const PRIOR: f64 = 0.1;
-/// The number of clusters to assume if none is requested.
+/// The number of clusters that the prior assumes if no number is requested.
 const CLUSTERS: f64 = 10.0;
-/// If the noise component holds more than this share of the weight, the run fails.
+/// The maximum share of the weight that the noise component may hold. The run fails if the component holds more.
 const MOST_OUTSIDE: f64 = 0.5;
 
 /// A noise component, in stored units.
@@ -28,39 +30,41 @@ const MOST_OUTSIDE: f64 = 0.5;
 pub(crate) struct NoiseComponent {
     /// The squared distance from the component to every row.
     pub cost: f64,
-    /// The prior of the component while masses are learnt; the masses add up to the rest of 1.
+    /// The prior of the component while the masses of the clusters are learnt. These masses add up to 1 minus this
+    /// prior.
     prior: f64,
-    /// The radius as the user gave it, for messages.
+    /// The outlier radius in the user's unit, for error messages.
     radius: f64,
 }
 
 impl NoiseComponent {
-    /// Creates the noise component of a radius in the unit of the points, for the requested number of clusters, if any.
-    /// `unit` is the length of one stored unit, in the unit of the points.
+    /// Creates the noise component for an outlier radius in the unit of the points. `clusters` is the requested number
+    /// of clusters, if any. `unit` is the length of one stored unit, in the unit of the points.
     pub fn new(radius: f64, unit: f64, clusters: Option<usize>) -> Self {
         let clusters = clusters.map_or(CLUSTERS, |clusters| clusters as f64);
         Self { cost: (radius / unit) * (radius / unit), prior: PRIOR / clusters, radius }
     }
 
-    /// The sum of the centres' priors while they are learnt.
+    /// The sum of the centres' priors while these priors are learnt.
     pub fn rest(&self) -> f64 {
         1.0 - self.prior
     }
 
-    /// The score while masses are learnt: the logarithm of the prior, minus the cost divided by the temperature.
+    /// The component's score while the masses of the clusters are learnt: the logarithm of the prior, minus the cost
+    /// divided by the temperature.
     pub fn mass_score(&self, temperature: f64) -> f64 {
         ln(self.prior) - self.cost / temperature
     }
 
-    /// The score if every centre has the same prior.
+    /// The component's score if every centre has the same prior.
     pub fn plain_score(&self, temperature: f64) -> f64 {
         plain_score(self.cost, temperature)
     }
 
-    /// Checks that the component does not hold too large a share of the weight.
+    /// Checks that the noise component holds at most half of the weight.
     ///
     /// # Errors
-    /// Returns [`Error::MostlyOutside`].
+    /// Returns [`Error::MostlyOutside`] if the component holds more than half of the weight.
     pub fn check(&self, share: f64) -> Result<(), Error> {
         if share > MOST_OUTSIDE {
             return Err(Error::MostlyOutside { percent: 100.0 * share, radius: self.radius });
@@ -69,8 +73,8 @@ impl NoiseComponent {
     }
 }
 
-/// The noise component's share of a row, if its own score is `score` and the logarithm of the row's sum over the
-/// centres is `log_sum`.
+/// The noise component's share of a row. `score` is the component's score, and `log_sum` is the logarithm of the row's
+/// sum over the centres.
 pub(crate) fn share_of(score: f64, log_sum: f64) -> f64 {
     1.0 / (1.0 + exp((log_sum - score).min(700.0)))
 }
@@ -80,12 +84,12 @@ pub(crate) fn plain_score(squared_radius: f64, temperature: f64) -> f64 {
     ln(PRIOR) - squared_radius / temperature
 }
 
-/// Decides, in the hard limit, whether a row at this squared distance from its nearest centre is an outlier. Returns
-/// the share that the noise component leaves of the row at the temperature. For an outlier, returns `Err` with the
-/// noise component's share.
+/// Decides whether a row at this squared distance from its nearest centre is an outlier, which means outside the
+/// radius. Returns the share of the row that the noise component leaves to the centre at this temperature. For an
+/// outlier, returns `Err` with the noise component's share.
 pub(crate) fn within(squared_radius: f64, squared: f64, temperature: f64) -> Result<f64, f64> {
-    // The logarithm of the centre's score divided by that of the noise component. Both squared distances may be
-    // infinite.
+    // The logarithm of the ratio of the centre's odds to the noise component's odds. It is NaN if both squared
+    // distances are infinite.
     let above = (squared_radius - squared) / temperature - ln(PRIOR);
     let share = if above.is_nan() { 0.0 } else { 1.0 / (1.0 + exp(above.min(700.0))) };
     if squared > squared_radius { Err(share) } else { Ok(1.0 - share) }

@@ -1,4 +1,4 @@
-//! Centres in the layout of the kernels, side by side.
+//! Centres in the layout of the kernels, which have the coordinates of several centres side by side.
 
 use lehr_numerics::bits::HardBitCenters;
 use lehr_numerics::lanes::Real;
@@ -10,20 +10,20 @@ use super::centers::{Centers, Planes};
 use crate::rows::bernoulli::form;
 use crate::rows::{Rows, Storage};
 
-/// Centres in the layout of the kernels for bits, for sparse rows and for many dimensions. They are prepared once for
-/// each pass, because that takes as long as some ten rows.
+/// Centres in the layout of the kernels for bits, for sparse rows and for many dimensions. The centres are prepared
+/// once for each pass, because the preparation takes as long as about ten rows.
 #[derive(Debug, Default)]
 pub(crate) struct HardSideBySide<T: Real> {
     /// Stored positions, for rows of numbers in more than [`DIRECT_DIMENSION`] dimensions.
     pub numbers: HardCenters<T>,
-    /// Positions in the coordinates of bits.
+    /// Positions in the coordinates of bits, for rows of bits.
     pub bits: HardBitCenters<T>,
     /// Stored positions, for sparse rows.
     pub sparse: HardSparseCenters<T>,
 }
 
 impl<T: Real> HardSideBySide<T> {
-    /// Prepares the centres; does nothing for rows of numbers in few dimensions, where each leaf selects its own
+    /// Prepares the centres. Does nothing for rows of numbers in few dimensions, because each leaf then selects its own
     /// centres.
     pub fn prepare(&mut self, rows: &Rows<T>, centers: &Centers, planes: Option<&Planes>) {
         match rows.storage {

@@ -11,7 +11,7 @@ use crate::Error;
 use crate::round::{LeafCells, Rounds, total_of};
 use crate::rows::{RowMajor, Rows, Scalar, Storage};
 
-/// Lloyd's algorithm on some rows: its state, except for the centres.
+/// The state of Lloyd's algorithm, except for the centres.
 pub(crate) struct Lloyd<'a, T: Scalar> {
     pub rows: &'a Rows<T>,
     pub memory: &'a LeafCells<Remembered>,
@@ -20,7 +20,7 @@ pub(crate) struct Lloyd<'a, T: Scalar> {
     pub sweeps: u64,
     /// Whether passes compare every row with every centre. Default: no.
     pub is_plain: bool,
-    /// The base of trials: the centres of a pass that trials differ from, and its sums.
+    /// The base of trials: the centres of the pass from which trials start, and the sums of that pass.
     base: Centers,
     base_total: Vec<f64>,
     moved: Vec<usize>,
@@ -35,36 +35,36 @@ pub(crate) struct Lloyd<'a, T: Scalar> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     pub sweeps: u64,
-    /// A sweep that lowers the cost by no more than this share is the last.
+    /// Sweeps end after a sweep that lowers the cost by at most this share.
     pub tolerance: f64,
-    /// A cost to reach; sweeps end when it seems out of reach.
+    /// A cost to beat. Sweeps end when they seem unable to reach this cost.
     pub to_beat: Option<f64>,
-    /// Whether to end at a sweep in which a centre has no row, without moving centres.
+    /// Whether to end when a centre has no row in a sweep. The centres then do not move.
     pub until_empty: bool,
 }
 
-/// The result of sweeps.
+/// The result of a series of sweeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Swept {
-    /// The cost of the centres before their last move; the present cost is at most this.
+    /// The cost before the last move of the centres. The present cost is at most this.
     pub cost: f64,
-    /// Whether sweeps ended because there is nothing more to gain.
+    /// Whether the sweeps ended at a fixed point or within the tolerance.
     pub has_ended: bool,
     /// Whether the centres are the means of their nearest rows, so that no sweep would move them.
     pub is_fixed: bool,
-    /// Whether a centre had no row in the last sweep, which therefore moved no centre ([`Patience::until_empty`]).
+    /// Whether the sweeps ended because a centre had no row ([`Patience::until_empty`]). The last sweep then moved no
+    /// centre.
     pub has_empty: bool,
 }
 
-/// Patience to sweep until the fixed point.
+/// The patience to sweep until the fixed point, but at most 1000 times.
 pub(crate) const TO_THE_END: Patience = Patience { sweeps: 1000, tolerance: 0.0, to_beat: None, until_empty: false };
-/// The fewest centres for which leaves of rows of bits keep bounds. With fewer, keeping bounds takes as long as
-/// computing all distances.
+/// The minimum number of centres for which leaves of rows of bits keep bounds. With fewer centres, keeping bounds takes
+/// as long as computing all distances.
 const LEAST_KNOWN: usize = 16;
-/// The maximum number of bounds that are kept for a set of centres. There are up to two sets, each of at most one
-/// gibibyte.
+/// The maximum number of bounds in a set of bounds. There are up to two sets, and each takes at most one gibibyte.
 const MOST_BOUNDS: usize = 1 << 28;
-/// The gains still to come are assumed to be at most this many times the last gain.
+/// The assumed upper limit of the sum of all future gains, as a multiple of the last gain.
 const GAINS_TO_COME: f64 = 8.0;
 
 impl<'a, T: Scalar> Lloyd<'a, T> {
@@ -90,8 +90,8 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         self.rows.dimension <= DIRECT_DIMENSION
     }
 
-    /// Whether leaves keep a lower bound on the distance of each row to each centre. Few distances are then computed
-    /// once most centres are at rest.
+    /// Whether leaves keep a lower bound on the distance of each row to each centre. With these bounds, few distances
+    /// must be computed once most centres no longer move.
     fn knows(&self, clusters: usize) -> bool {
         let Rows { bernoulli, count, .. } = self.rows;
         let bounds = count.saturating_mul(clusters);
@@ -103,8 +103,8 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
             && bounds <= MOST_BOUNDS
     }
 
-    /// Makes a pass at fixed centres, and leaves the sums in `total`. A pass without planes is the base of later
-    /// trials.
+    /// Makes a pass without moving the centres, and leaves the sums in `total`. A pass without planes becomes the base
+    /// of later trials.
     pub async fn pass(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -114,7 +114,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         let known = (planes.is_none() && self.knows(centers.len())).then_some(Source::NothingForBase);
         let leaves_a_base = planes.is_none() && (self.remembers() || known.is_some());
         if leaves_a_base {
-            // If a pass is abandoned, only some leaves have been updated.
+            // There is no base until the pass has ended, because an abandoned pass updates only some leaves.
             self.base.values.clear();
         }
         self.go_over(rounds, centers, planes, known).await?;
@@ -144,7 +144,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
             moves.measure(&before.values, &centers.values, rows.dimension, rows.units.length);
         }
         if !matches!(known, None | Some(Source::NothingForBase)) {
-            // If a pass is abandoned, only some leaves have updated their bounds.
+            // The bounds are invalid until the pass has ended, because an abandoned pass updates only some leaves.
             self.last.values.clear();
         }
         let known = known.map(|from| (from, &*moves));
@@ -154,7 +154,8 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         Ok(())
     }
 
-    /// Makes one pass in a series of sweeps; the first pass of a trial starts from the base.
+    /// Makes one pass in a series of sweeps. For rows of bits, the first pass of a trial starts from the bounds of the
+    /// base.
     async fn sweep(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -176,7 +177,8 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         Ok(())
     }
 
-    /// Makes a pass at centres of which only a few differ from the base, and visits only the leaves near those.
+    /// Makes a pass at centres of which only a few differ from the base. Visits only the leaves near the centres that
+    /// differ.
     async fn difference(&mut self, rounds: &mut dyn Rounds, centers: &Centers) -> Result<(), Error> {
         self.moved.clear();
         self.moved
@@ -195,7 +197,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         Ok(())
     }
 
-    /// Sweeps until no centre moves or `patience` ends. Returns the cost of `centers` before their last move; the
+    /// Sweeps until no centre moves or `patience` ends. Returns the cost before the last move of the centres. The
     /// present cost is at most this.
     pub async fn run(
         &mut self,
@@ -206,7 +208,8 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         Ok(self.sweep_until(rounds, centers, patience, None, false).await?.cost)
     }
 
-    /// Continues sweeps whose last one had the cost `last`. The result has the same bits as an uninterrupted run.
+    /// Continues earlier sweeps, where `last` is the cost in the last of them. The result is bit-identical to that of
+    /// an uninterrupted run.
     pub async fn go_on(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -217,10 +220,10 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         self.sweep_until(rounds, centers, patience, last, false).await
     }
 
-    /// Sweeps from centres of which only a few differ from the base, at a cost in proportion to their number. In more
-    /// than [`DIRECT_DIMENSION`] dimensions it makes whole passes; with bounds, rows of bits are then compared with few
-    /// centres. There may be more centres than in the base. A centre that is away ([`Centers::set_away`]) counts as
-    /// absent.
+    /// Sweeps from centres of which only a few differ from the base. The time is proportional to the number of centres
+    /// that differ. In more than [`DIRECT_DIMENSION`] dimensions, a trial makes whole passes. If bounds are kept, these
+    /// passes compare rows of bits with few centres only. There may be more centres than in the base. A centre that was
+    /// moved away ([`Centers::set_away`]) counts as absent.
     pub async fn trial(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -231,13 +234,13 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         Ok(self.sweep_until(rounds, centers, patience, None, true).await?.cost)
     }
 
-    /// Makes a pass, and returns the cost of the rows at centres that do not move.
+    /// Makes a pass without moving the centres, and returns the cost of the rows.
     pub async fn cost_of(&mut self, rounds: &mut dyn Rounds, centers: &Centers) -> Result<f64, Error> {
         self.pass(rounds, centers, None).await?;
         Ok(self.cost_in(centers))
     }
 
-    /// The cost of the last pass, which was made at these centres.
+    /// The cost of the rows in the last pass, which was made with these centres.
     fn cost_in(&self, centers: &Centers) -> f64 {
         let dimension = self.rows.dimension;
         let cost: f64 = self.total.chunks_exact(Kind::Centers.len(dimension)).map(|sums| sums[1 + dimension]).sum();
@@ -253,7 +256,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         is_trial: bool,
     ) -> Result<Swept, Error> {
         // In few dimensions, every sweep of a trial is computed as a difference from the base. Otherwise sweeps are
-        // whole passes, and the first uses the base's bounds for rows of bits.
+        // whole passes. For rows of bits, the first sweep uses the bounds of the base.
         let (begins_at_base, is_trial) = (is_trial, is_trial && self.remembers());
         let dimension = self.rows.dimension;
         let per_center = Kind::Centers.len(dimension);
@@ -276,8 +279,8 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
             let mut moved = false;
             let sums = RowMajor::new(&self.total, per_center);
             for (k, (y, sums)) in centers.rows_mut().zip(sums.rows()).enumerate() {
-                // If a centre has the same rows as in the base, it stays exactly where it is. Otherwise rounding would
-                // change every leaf.
+                // A centre that has the same rows as in the base stays exactly where it is. If rounding moved the
+                // centre, all leaves near the centre would count as changed.
                 if is_trial
                     && k < self.base.len()
                     && y == self.base.center(k)
@@ -285,7 +288,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
                 {
                     continue;
                 }
-                // A centre without rows stays; the swap search moves it to where it is of use.
+                // A centre without rows stays where it is. The swap search moves such a centre to a better position.
                 if sums[0] > 0.0 {
                     for (y, sum) in y.iter_mut().zip(&sums[1..]) {
                         let next = self.rows.center_of(*sum, sums[0]);
@@ -294,7 +297,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
                     }
                 }
             }
-            // If centres move but the cost does not fall, they move only by rounding.
+            // If centres move but the cost does not fall, only rounding errors move them.
             let is_fixed = !moved || gain <= 0.0;
             let has_ended = is_fixed || gain <= patience.tolerance * cost;
             if has_ended || hopeless || sweeps >= patience.sweeps {

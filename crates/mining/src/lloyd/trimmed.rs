@@ -13,15 +13,15 @@ use crate::Error;
 use crate::round::{Round, Rounds, total_of};
 use crate::rows::{BitDistance, OverStore, RowMajor, RowMajorMut, Rows, Scalar, SparseDistance, Storage, Work};
 
-/// The maximum number of iterations; the same number as without an outlier radius.
+/// The maximum number of iterations, the same as without an outlier radius.
 const MOST_SWEEPS: u64 = 1000;
 
 /// A pass of hard assignment, in which a row outside the outlier radius of every centre is in no cluster. The sums are
-/// mass, first moment and cost of each centre, followed by the weight of outliers.
+/// the mass, first moment and cost of each centre, followed by the weight of the outliers.
 struct TrimmedRound<'a, T: Scalar> {
     rows: &'a Rows<T>,
     centers: &'a Centers,
-    /// The centres in the layout of the kernels of bits and of sparse rows, and the squared distances from them.
+    /// The centres in the layout of the kernels, and the squared distances of bits and sparse rows from the centres.
     side_by_side: &'a HardSideBySide<T>,
     bit_distances: &'a [BitDistance],
     sparse_distances: &'a [SparseDistance<'a>],
@@ -33,8 +33,8 @@ impl<T: Scalar> TrimmedRound<'_, T> {
         2 + self.rows.dimension
     }
 
-    /// Counts a row at this squared distance from its nearest centre. Returns the sums to which its moments must be
-    /// added, or `None` for an outlier.
+    /// Adds a row's weight and cost, given its squared distance from its nearest centre. Returns the sums to which the
+    /// caller must add the row's moments, or `None` for an outlier.
     fn within<'a>(&self, nearest: usize, weight: f64, squared: f64, partial: &'a mut [f64]) -> Option<&'a mut [f64]> {
         if squared > self.cost {
             *partial.last_mut().expect("the weight outside") += weight;
@@ -47,7 +47,7 @@ impl<T: Scalar> TrimmedRound<'_, T> {
         Some(&mut sums[1..1 + dimension])
     }
 
-    /// Completes the sums of all leaves: those of sparse rows are taken from 0 and must be moved to the origin.
+    /// Completes the sums of all leaves. The sums of sparse rows are relative to 0, and become relative to the origin.
     fn settle(&self, total: &mut [f64]) {
         if self.rows.storage == Storage::Sparse {
             let (rows, per_center) = (self.rows, self.per_center());
@@ -62,7 +62,7 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for TrimmedRound<'_, T> {
         let (leaf, dimension) = (&self.rows.leaves[leaf], self.rows.dimension);
         nearest_active(&leaf.bounds, self.centers, 1, &mut scratch.active, &mut scratch.reach);
         let centers = if dimension > DIRECT_DIMENSION {
-            // In more dimensions, every centre matters to every leaf.
+            // In more dimensions, centres are not selected for each leaf.
             &self.side_by_side.numbers
         } else {
             scratch.hard_centers.begin(dimension);
@@ -86,7 +86,8 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for TrimmedRound<'_, T> {
         }
     }
 
-    /// Writes the sums in stored units. Double precision decides which rows are within the radius, as for numbers.
+    /// Writes the sums in stored units. As for numbers, distances in double precision decide which rows are within the
+    /// radius.
     fn over_bits(&self, bits: &BitRows, Work { scratch, partial, .. }: Work<'_, T>) {
         let (dimension, per_center) = (self.rows.dimension, self.per_center());
         scratch.sums.clear();
@@ -105,7 +106,8 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for TrimmedRound<'_, T> {
         }
     }
 
-    /// Sums the original, sparse rows. Differences decide which rows are within the radius.
+    /// Sums the sparse rows, relative to 0. The distances that decide which rows are within the radius are computed
+    /// from differences.
     fn over_sparse(&self, rows: &SparseRows<T>, Work { scratch, partial, .. }: Work<'_, T>) {
         scratch.sums.clear();
         scratch.sums.resize(self.centers.len() * Kind::Centers.len(self.rows.dimension), 0.0);
@@ -144,13 +146,13 @@ pub(crate) struct Trimmed {
     pub cost: f64,
     /// The weight of each centre's rows.
     pub masses: Vec<f64>,
-    /// The weight of outliers.
+    /// The weight of the outliers.
     pub outside: f64,
     pub sweeps: u64,
 }
 
-/// Moves each centre to the mean of its nearest rows within the radius, until none moves. Neither assigning rows nor
-/// moving centres can raise the cost.
+/// Moves each centre to the mean of its nearest rows within the radius, until no centre moves. Neither assigning rows
+/// nor moving centres can raise the cost.
 pub(crate) async fn trim<T: Scalar>(
     rounds: &mut dyn Rounds,
     rows: &Rows<T>,

@@ -1,20 +1,22 @@
-//! The criteria that compare numbers of components: the fit of a mixture to its rows, minus a penalty.
+//! The criteria that compare numbers of components. They combine how well a mixture fits its rows with a penalty for
+//! the number of its parameters.
 
 use lehr_numerics::elementary::ln;
 use serde::{Deserialize, Serialize};
 
 use super::parameters::Covariance;
 
-/// Measures of one mixture. Lower BIC, AIC and ICL are better.
+/// The criteria of one mixture. Lower values of BIC, AIC and ICL are better.
 ///
 /// The three criteria use the effective sample size `n = (sum w)^2 / sum w^2` (Kish 1965) as the number of rows, and
-/// multiply the log-likelihood by `n / sum w`. So the unit of the weights does not affect which mixture is chosen.
-/// Without weights n is the number of rows.
+/// multiply the log-likelihood by `n / sum w`. Therefore the unit of the weights does not affect which mixture is
+/// chosen. Without weights, `n` is the number of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Criteria {
     /// The log-likelihood `sum w ln p(x)`, in the input's units.
     pub log_likelihood: f64,
-    /// The entropy of the memberships, `- sum w sum_k m ln m`: 0 if every row belongs to one component with certainty.
+    /// The entropy of the memberships, `- sum w sum_k m ln m`. The entropy is 0 if every row belongs to one component
+    /// with certainty.
     pub entropy: f64,
     /// The number of free parameters of the mixture ([`super::Covariance::free_parameters`]).
     pub free_parameters: usize,
@@ -22,14 +24,14 @@ pub struct Criteria {
     pub bic: f64,
     /// Akaike's information criterion `-2 L n / sum w + 2 p`.
     pub aic: f64,
-    /// The integrated completed likelihood: BIC plus twice the entropy, times `n / sum w` (Biernacki, Celeux and
-    /// Govaert 2000). It prefers well-separated components.
+    /// The integrated completed likelihood `BIC + 2 E n / sum w`, where E is the entropy (Biernacki, Celeux and Govaert
+    /// 2000). This criterion prefers well-separated components.
     pub icl: f64,
 }
 
 impl Criteria {
-    /// Computes the criteria from a log-likelihood and an entropy. `effective` is the effective number of rows, and
-    /// `row_weight` the weight of one of them.
+    /// Computes the criteria of a mixture from its log-likelihood and the entropy of its memberships. `effective` is
+    /// the effective number of rows, and `row_weight` is the weight that counts as one row.
     ///
     /// # Example
     /// ```
@@ -48,17 +50,18 @@ impl Criteria {
     }
 }
 
-/// A number of components that was tried.
+/// The result of a fit for one number of components.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// The requested number.
+    /// The requested number of components.
     pub asked: usize,
-    /// The number of components found; smaller only if the rows have no more distinct positions.
+    /// The number of components found. It is smaller than requested if the rows have fewer distinct positions, or if a
+    /// component lost all its rows.
     pub components: usize,
-    /// The covariance type of the intermediate mixture that led to the best fit; `None` if the fit came directly from
-    /// the clusters.
+    /// The covariance type of the intermediate mixture that led to the best fit; `None` if the best fit started
+    /// directly from the clusters.
     pub through: Option<Covariance>,
-    /// Whether the fit converged, rather than ending at the maximum number of sweeps.
+    /// Whether the fit converged before it reached the maximum number of sweeps.
     pub is_converged: bool,
     /// The criteria of the best fit.
     pub criteria: Criteria,

@@ -1,4 +1,4 @@
-//! The temperature below which one component becomes two.
+//! Finds the temperature below which one component splits into two.
 
 use lehr_numerics::cholesky::{cholesky, inverse_of_factor, packed_row, triangle};
 use lehr_numerics::factor::leading_eigenpair;
@@ -17,41 +17,44 @@ use crate::input::Input;
 use crate::round::Execution;
 use crate::rows::Rows;
 
-/// The maximum number of scores: larger matrices are not decomposed.
+/// The maximum number of scores. The matrix to be decomposed has as many rows and columns as there are scores.
 const MOST_SCORES: usize = 256;
 
-/// If values are missing, the single component is fitted to full precision, because the temperature is a quotient of
-/// derivatives of its likelihood.
+/// The end of the fit of a single component to rows with missing values. The fit needs full precision, because the
+/// critical temperature is a quotient of derivatives of the likelihood.
 const LIKELIEST: SingleEnd = SingleEnd { left: 0.0, most_sweeps: 20_000 };
 
-/// The temperature at which one component becomes two.
+/// The temperature below which one component splits into two, and the direction in which it splits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Critical {
-    /// A pure number: 1 is ordinary EM. Above it, two components that begin as one stay one.
+    /// The critical temperature, a pure number; ordinary EM has temperature 1. Above the critical temperature, two
+    /// components that start out identical stay identical.
     pub temperature: f64,
-    /// The single component that accounts for all rows: their mean and covariance.
+    /// The single component that is fitted to all rows, with their mean and covariance.
     pub mixture: Mixture,
-    /// The displacement of the mean that grows fastest below the temperature: D numbers, in the unit of the points.
-    /// Covariances change with it.
+    /// The displacement of the means that grows fastest below the critical temperature: D numbers, in the unit of the
+    /// points. The covariances change together with the means.
     pub direction: Vec<f64>,
 }
 
-/// Finds the temperature below which a single component of this form is unstable.
+/// Finds the critical temperature, below which a single component of this covariance type is unstable.
 ///
-/// It is the largest eigenvalue of the covariance of the component's Fisher-normalised scores. These are whitened rows
-/// `z`, followed by the part that the free covariance adds, such as `(z z' - 1) / sqrt 2`. The transition may be
-/// discontinuous for skewed data. For tied covariances it is 1, because annealing cannot help them.
+/// The critical temperature is the largest eigenvalue of the covariance of the component's Fisher-normalised scores.
+/// The scores of a row are its whitened coordinates `z`, followed by the scores of the free covariance, such as
+/// `(z z' - 1) / sqrt 2`. For skewed data, the transition may be discontinuous. For tied covariances, the critical
+/// temperature is always 1, so annealing cannot help.
 ///
-/// If cells are missing, it is the same quotient for the observed cells. The scores are those of the most likely
-/// component for these cells, normalised by the information in the cells.
+/// If cells are missing, the scores are those of the component that is most likely for the observed cells. The scores
+/// are normalised by the information in the observed cells.
 ///
-/// Cost: one pass with M² operations a row, M² more for each pattern of missing cells, and 30 M³, on the caller's
-/// thread. M is D + 1 (spherical), 2 D (diagonal), D (tied), D (D + 3) / 2 (full).
+/// Cost: on the caller's thread, one pass with M² operations for each row, M² more for each pattern of missing cells,
+/// and 30 M³. M is the number of scores: D + 1 (spherical), 2 D (diagonal), D (tied) or D (D + 3) / 2 (full).
 ///
 /// # Errors
 /// Returns [`Error::Parameter`] if M is above 256, or if the observed cells do not determine all M numbers. Returns
 /// [`Error::Constant`] or [`Error::Collapsed`] if the rows have no width along a column or a direction. Returns
-/// [`Error::TooFar`] or [`Error::TooNear`].
+/// [`Error::Unobserved`] if a column has no values. Returns [`Error::TooFar`] or [`Error::TooNear`] if squared
+/// distances would overflow or variances would underflow.
 ///
 /// # Example
 /// ```
@@ -119,7 +122,7 @@ pub fn critical_temperature<'a>(input: impl Into<Input<'a>>, covariance: Covaria
     Ok(Critical { temperature, mixture: Mixture::from_gaussians(in_input_units(&rows, &one)), direction })
 }
 
-/// Appends the scores of a free covariance to those of the mean, which are the whitened row.
+/// Appends the scores of the free covariance to `score`, which has the scores of the mean: the whitened row.
 fn add_scores_of_covariance(covariance: Covariance, dimension: usize, score: &mut Vec<f64>) {
     let root = std::f64::consts::SQRT_2;
     match covariance {
@@ -130,7 +133,7 @@ fn add_scores_of_covariance(covariance: Covariance, dimension: usize, score: &mu
         }
         Covariance::Diagonal => (0..dimension).for_each(|j| score.push((score[j] * score[j] - 1.0) / root)),
         Covariance::Full => for_pairs(dimension, |_, i, j| {
-            // An off-diagonal entry stands for two.
+            // An off-diagonal entry represents itself and its mirror image.
             score.push(if i == j { (score[i] * score[i] - 1.0) / root } else { score[i] * score[j] });
         }),
     }
@@ -146,7 +149,7 @@ fn for_rows(rows: &Rows<f64>, mut each: impl FnMut(&[f64], f64)) {
     }
 }
 
-/// Returns second moments about the origin, which is the mean, as a packed lower triangle.
+/// Returns the rows' second moments about the origin, which is their mean, as a packed lower triangle.
 fn second_moments(rows: &Rows<f64>) -> Vec<f64> {
     let mut moments = vec![0.0; triangle(rows.dimension)];
     for_rows(rows, |row, weight| {

@@ -1,4 +1,4 @@
-//! A mixture as a density: its values for new rows, and rows drawn from it.
+//! Evaluates the density of a mixture for new rows, and draws rows from a mixture.
 
 use lehr_data::Points;
 use lehr_numerics::cholesky::{cholesky, packed_row, triangle};
@@ -16,10 +16,11 @@ use crate::input::Input;
 use crate::round::{LeafCells, on_threads};
 use crate::rows::{RowMajor, RowMajorMut};
 
-/// The number of rows whose scores are in the cache together.
+/// The number of rows in a block. The scores of a block fit into the cache.
 const BLOCK: usize = 256;
-/// The number of rows that a thread takes at once, and the fewest rows for which other threads are used.
+/// The number of rows that a thread takes at once.
 const ROWS_AT_ONCE: usize = 8 * BLOCK;
+/// The minimum number of rows for which other threads are used.
 const WORTH_THREADS: usize = 4 * ROWS_AT_ONCE;
 
 /// A mixture of Gaussians: a density over points.
@@ -40,17 +41,17 @@ const WORTH_THREADS: usize = 4 * ROWS_AT_ONCE;
 #[serde(transparent)]
 pub struct Mixture(Gaussians);
 
-/// The result of a mixture for rows.
+/// The memberships, labels and densities of rows in a mixture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Posterior {
     /// The number of components.
     pub components: usize,
-    /// The probability that each row belongs to each component: N x K, row-major. Each row adds up to 1. Empty if only
-    /// labels were requested ([`Mixture::assign`]).
+    /// The probability that each row belongs to each component: N x K, row-major. The probabilities of a row add up
+    /// to 1. The vector is empty if only labels were requested ([`Mixture::assign`]).
     pub memberships: Vec<f64>,
     /// For each row, the component with the largest membership; the first if several tie.
     pub labels: Vec<u32>,
-    /// For each row, its membership in this component.
+    /// For each row, its membership in the component of its label.
     pub probabilities: Vec<f64>,
     /// The log-density `ln p(x)` of each row, in the input's units.
     pub log_densities: Vec<f64>,
@@ -61,8 +62,9 @@ impl Mixture {
         Self(gaussians)
     }
 
-    /// Takes weights (K), means (K x D) and covariances. Spherical: K variances. Diagonal: K x D variances. Tied: one
-    /// matrix. Full: K matrices. A matrix is its lower triangle row by row, `D (D + 1) / 2` numbers.
+    /// Creates a mixture from weights (K), means (K x D) and covariances. The covariances are K variances (spherical),
+    /// K x D variances (diagonal), one matrix (tied) or K matrices (full). A matrix is given as its lower triangle, row
+    /// by row: `D (D + 1) / 2` numbers.
     ///
     /// # Errors
     /// Returns [`Error::Parameter`] if lengths disagree, a number is not finite, or weights are not positive or do not
@@ -79,7 +81,7 @@ impl Mixture {
         Ok(mixture)
     }
 
-    /// Checks a mixture that comes from elsewhere.
+    /// Checks a mixture that comes from outside, for example from a file.
     ///
     /// # Errors
     /// Returns the errors of [`Mixture::new`].
@@ -115,7 +117,7 @@ impl Mixture {
         self.0.len()
     }
 
-    /// The number of columns of a point.
+    /// The number of columns of the points.
     pub fn dimension(&self) -> usize {
         self.0.dimension
     }
@@ -125,7 +127,7 @@ impl Mixture {
         self.0.covariance
     }
 
-    /// The weight of each component; they add up to 1.
+    /// The weights of the components, which add up to 1.
     pub fn weights(&self) -> &[f64] {
         &self.0.weights
     }
@@ -135,7 +137,7 @@ impl Mixture {
         &self.0.means
     }
 
-    /// The covariances, in the form of [`Mixture::new`].
+    /// The covariances, in the order in which [`Mixture::new`] takes them.
     pub fn numbers(&self) -> &[f64] {
         &self.0.covariances
     }
@@ -143,7 +145,7 @@ impl Mixture {
     /// The mean of component `k`.
     ///
     /// # Panics
-    /// Panics if there is no such component.
+    /// Panics if there is no component `k`.
     pub fn mean(&self, k: usize) -> &[f64] {
         self.0.mean(k)
     }
@@ -151,24 +153,25 @@ impl Mixture {
     /// The covariance of component `k`, D x D, row-major.
     ///
     /// # Panics
-    /// Panics if there is no such component.
+    /// Panics if there is no component `k`.
     pub fn covariance(&self, k: usize) -> Vec<f64> {
         let (dimension, packed) = (self.0.dimension, self.0.packed(k));
         let entry = |i: usize, j: usize| packed[triangle(i.max(j)) + i.min(j)];
         (0..dimension).flat_map(|i| (0..dimension).map(move |j| (i, j))).map(|(i, j)| entry(i, j)).collect()
     }
 
-    /// Applies the mixture to rows: memberships, labels and densities. The rows' weights have no effect.
+    /// Computes the memberships, labels and densities of rows. The rows' weights have no effect.
     ///
-    /// For a row with missing cells, it uses the cells that are present, and returns their density. A row without any
-    /// value has the components' weights as memberships, and the log-density 0.
+    /// For a row with missing cells, the memberships and the density are those of its present cells. The memberships of
+    /// a row without any value are the components' weights, and its log-density is 0.
     ///
-    /// The result has the same bits for any number of threads. Cost: N x K x D (spherical, diagonal) or N x K x D² / 2
-    /// multiply-adds, and N x K exponentials. Each pattern of missing cells costs K x D³ more. Memory: N x K numbers;
-    /// [`Mixture::assign`] needs only N.
+    /// The result is bit-identical for any number of threads. Cost: N x K x D (spherical, diagonal) or N x K x D² / 2
+    /// multiply-adds, and N x K exponentials. Each pattern of missing cells costs K x D³ more. Memory: N x K numbers,
+    /// but only N numbers for [`Mixture::assign`].
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if the rows have a different number of columns, and the errors of the threads.
+    /// Returns [`Error::Parameter`] if the rows and the mixture have different numbers of columns. Returns
+    /// [`Error::TooManyPoints`] if there are too many rows, and [`Error::Ranks`] if a thread fails.
     ///
     /// # Example
     /// ```
@@ -230,7 +233,8 @@ impl Mixture {
         let blocks = LeafCells::new(blocks.len(), |_| blocks.next().expect("as many as there are"));
         let threads = if input.len() < WORTH_THREADS { 1 } else { threads };
         on_threads(threads, blocks.len(), |block| {
-            // The components of a pattern are made for each of its blocks: those of all patterns may not fit in memory.
+            // Each block prepares the components for its pattern again, because the components for all patterns may not
+            // fit in memory.
             blocks.with(block, |(observed, rows, part, outcome)| {
                 if observed.is_empty() {
                     return part.fill_from_weights(&self.0.weights);
@@ -248,11 +252,11 @@ impl Mixture {
         Ok(found)
     }
 
-    /// Draws rows from the mixture, and returns the component of each. A seed always gives the same numbers, in every
-    /// version.
+    /// Draws rows from the mixture, and returns them with the component of each row. The same seed gives the same rows
+    /// in every version of Lehr.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if `rows` is 0, and [`Error::Collapsed`] as [`Mixture::check`] does.
+    /// Returns [`Error::Parameter`] if `rows` is 0, and [`Error::Collapsed`] if a covariance is not positive definite.
     ///
     /// # Example
     /// ```
@@ -292,7 +296,7 @@ impl Mixture {
 }
 
 impl Posterior {
-    /// Returns the result with the rows in the order of the input: row `i` of this one is row `numbers[i]`.
+    /// Returns the result with the rows in the order of the input. Row `i` of `self` is row `numbers[i]` of the input.
     fn in_order_of(&self, numbers: &[u32]) -> Self {
         let mut found = self.clone();
         for (from, to) in numbers.iter().map(|&row| row as usize).enumerate() {
@@ -308,9 +312,9 @@ impl Posterior {
     }
 }
 
-/// The places in a [`Posterior`] for some rows that follow each other.
+/// The part of a [`Posterior`] that holds the results of consecutive rows.
 struct Part<'a> {
-    /// Empty if memberships are not kept.
+    /// The memberships, or an empty slice if only labels were requested.
     memberships: &'a mut [f64],
     labels: &'a mut [u32],
     probabilities: &'a mut [f64],
@@ -327,7 +331,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Removes the places of the first `rows` rows, and returns them.
+    /// Splits off the part of the first `rows` rows, and returns that part.
     fn take(&mut self, rows: usize, components: usize) -> Self {
         fn first<'a, T>(places: &mut &'a mut [T], count: usize) -> &'a mut [T] {
             places.split_off_mut(..count).expect("a place for each row")
@@ -341,7 +345,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Computes the result for rows that all have the columns `observed`.
+    /// Computes the results of rows whose present cells are exactly those in the columns `observed`.
     fn fill(&mut self, input: &Input<'_>, observed: &[usize], rows: &[u32], components: &Components<f64>) {
         let (width, count) = (observed.len(), components.len());
         let (origin, mut scratch) = (vec![0.0; width], GaussianScratch::default());
@@ -370,7 +374,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Fills in the result for rows without any value.
+    /// Writes the results of rows without any value, from the components' weights.
     fn fill_from_weights(&mut self, weights: &[f64]) {
         let (label, probability) = likeliest(weights);
         self.labels.fill(label as u32);

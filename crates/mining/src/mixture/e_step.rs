@@ -1,4 +1,5 @@
-//! The E-step of a mixture: the memberships of a leaf's rows, and their sums. This file does not know about ranks.
+//! The E-step of a mixture: computes the memberships of a leaf's rows, and the sums that the M-step needs. The code is
+//! independent of ranks.
 
 use std::cell::RefCell;
 
@@ -9,10 +10,11 @@ use lehr_numerics::tiles::Tiles;
 use crate::round::{LeafCells, Round};
 use crate::rows::Rows;
 
-/// The number of sums over a whole block: `T sum w ln sum exp` and `sum w (1 - max m)`.
+/// The number of sums over all components, which come before the sums of each component: `T sum w ln sum exp` and
+/// `sum w (1 - max m)`.
 pub(crate) const TOTALS: usize = 2;
 
-/// The memory that a thread reuses from leaf to leaf, so that no round allocates.
+/// The memory that a thread reuses for all its leaves, so that rounds do not allocate memory.
 #[derive(Debug, Default)]
 struct Scratch {
     gaussian: GaussianScratch<f64>,
@@ -56,7 +58,7 @@ impl Round for MixtureRound<'_> {
     }
 }
 
-/// The results for the rows of a leaf, followed by those of its rows of weight 0, in their order.
+/// The results of a leaf's rows of positive weight, followed by the results of its rows of weight 0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Assigned {
     pub labels: Vec<u32>,
@@ -76,7 +78,7 @@ impl Assigned {
         }
     }
 
-    /// Reads the bytes of [`write`](Self::write).
+    /// Reads the results from the bytes that [`write`](Self::write) appended.
     pub fn read(&mut self, bytes: &[u8]) {
         let (rows, rest) = bytes.split_first_chunk::<8>().expect("a number of rows");
         let rows = u64::from_le_bytes(*rows) as usize;
@@ -120,10 +122,11 @@ impl Assigned {
     }
 }
 
-/// Returns the component with the largest membership, the first if several are equal, and the membership.
+/// Returns the component with the largest membership, and this membership. If several components tie, returns the
+/// first.
 ///
-/// A row of weight 0 may be so far away that its squares overflow. It then has no memberships, and is assigned to the
-/// first component with certainty.
+/// A row of weight 0 may be so far away that its squared distances overflow. Its memberships are then NaN, and the row
+/// is assigned to the first component with certainty.
 pub(crate) fn likeliest(memberships: &[f64]) -> (usize, f64) {
     let mut best = (0, memberships[0]);
     for (k, &membership) in memberships.iter().enumerate().skip(1) {
@@ -134,7 +137,7 @@ pub(crate) fn likeliest(memberships: &[f64]) -> (usize, f64) {
     if best.1.is_nan() { (0, 1.0) } else { best }
 }
 
-/// The last pass, which gives each row its component, probability and density, including rows of weight 0.
+/// The last pass, which computes the component, probability and density of each row, including rows of weight 0.
 pub(crate) struct AssignRound<'a> {
     pub rows: &'a Rows<f64>,
     pub components: &'a Components<f64>,
@@ -142,7 +145,7 @@ pub(crate) struct AssignRound<'a> {
 }
 
 impl Round for AssignRound<'_> {
-    /// The sums are the log-likelihood and the entropy of the memberships.
+    /// The number of sums: the log-likelihood and the entropy of the memberships.
     fn len(&self) -> usize {
         2
     }

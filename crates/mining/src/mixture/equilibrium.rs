@@ -1,4 +1,4 @@
-//! EM at one temperature from a given start, without cooling.
+//! Runs EM at one temperature from a given start, without cooling.
 
 use super::density::Mixture;
 use super::fit::{Columns, sweep};
@@ -9,16 +9,17 @@ use crate::Error;
 use crate::input::Input;
 use crate::round::{Execution, Program, Rounds, drive};
 
-/// The state to start from.
+/// The components and the temperature that [`equilibrium`] starts from, and when to end.
 #[derive(Clone, Debug)]
 pub struct Start<'a> {
     /// The components, in the units of the points.
     pub mixture: &'a Mixture,
     /// The temperature, a pure number above 0: 1 is ordinary EM.
     pub temperature: f64,
-    /// The regularisation, as in [`super::Parameters::regularisation`]; 0 for none.
+    /// The regularisation, as in [`super::Parameters::regularisation`]; 0 means no regularisation.
     pub regularisation: f64,
-    /// A sweep that gains no more than this per unit of weight has reached the fixed point; not negative.
+    /// The tolerance, at least 0. A sweep has reached the fixed point if it raises the objective per unit of weight by
+    /// no more than the tolerance.
     pub tolerance: f64,
     /// The maximum number of passes over the points.
     pub most_sweeps: u64,
@@ -29,21 +30,23 @@ pub struct Start<'a> {
 pub struct Equilibrium {
     /// The components.
     pub mixture: Mixture,
-    /// The objective `T ln sum_k exp(score / T)` per unit of weight before each sweep, in the input's units. It never
-    /// falls. At temperature 1 without regularisation, it is the log-likelihood.
+    /// The objective `T ln sum_k exp(score / T)` per unit of weight before each sweep, in the input's units. The
+    /// objective never falls. At temperature 1 without regularisation, the objective is the log-likelihood.
     pub objectives: Vec<f64>,
-    /// Whether the tolerance was reached.
+    /// Whether a sweep reached the fixed point before the maximum number of passes.
     pub converged: bool,
 }
 
 /// Iterates EM at one temperature to its fixed point.
 ///
 /// Memberships are proportional to `[P_k N(x; u_k, S_k)]^(1 / T)` (paper 004 section 7); the M-step is the same as at
-/// temperature 1. Cost: passes like those of [`super::fit`].
+/// temperature 1. Cost: one pass for each sweep, as expensive as a pass of EM in [`super::fit`].
 ///
 /// # Errors
-/// Returns [`Error::Parameter`] if a number is out of its range, or if the mixture has different columns. Returns
-/// [`Error::Constant`], [`Error::Unobserved`], [`Error::Collapsed`], [`Error::TooFar`] or [`Error::TooNear`].
+/// Returns [`Error::Parameter`] if a number is outside its range, or if the mixture and the rows have different numbers
+/// of columns. Returns [`Error::Constant`] or [`Error::Unobserved`] if columns do not vary or have no values. Returns
+/// [`Error::Collapsed`] if a covariance is no longer positive definite. Returns [`Error::TooFar`] or [`Error::TooNear`]
+/// if squared distances would overflow or variances would underflow.
 ///
 /// # Example
 /// ```

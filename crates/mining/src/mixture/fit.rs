@@ -1,5 +1,5 @@
-//! A fit as a series of steps: for each number of components, a start, then the climb to a maximum of the likelihood.
-//! It can be resumed after each step.
+//! A fit as a series of steps. For each number of components, the fit finds a start, then climbs to a maximum of the
+//! likelihood. A fit can be resumed after each step.
 //!
 //! ```text
 //! for each number of components that is tried
@@ -8,8 +8,8 @@
 //!                  again by way of mixtures of simpler covariance types; the most likely result is kept
 //! ```
 //!
-//! All of the state is in [`State`], which is the content of a checkpoint. All ranks take the same steps, because they
-//! decide from the same bits.
+//! [`State`] has the whole state, and is the content of a checkpoint. All ranks take the same steps, because they base
+//! their decisions on bit-identical numbers.
 
 use lehr_numerics::cholesky::triangle;
 use lehr_numerics::gaussian::{Components, Whitening};
@@ -33,31 +33,33 @@ use crate::vector;
 
 /// The number of sweeps in one step.
 const SWEEPS_A_STEP: usize = 8;
-/// A column whose variance is below this share of the widest column's counts as constant.
+/// A column counts as constant if its variance is at most this share of the largest variance of a column.
 const LEAST_VARIANCE: f64 = 1e-200;
-/// The temperature of the memberships that give the first covariances, divided by the mean squared distance of all rows
-/// from their mean. Memberships are hard except for exact ties.
+/// The temperature of the pass that computes the first covariances, divided by the mean squared distance of all rows
+/// from their mean. At this temperature, memberships are hard except for exact ties.
 const HARD: f64 = 1e-9;
-/// At the start, the pooled covariance within clusters is added to each component's own. Its weight is this share of an
-/// average component's weight.
+/// The weight of the pooled covariance within clusters, as a share of an average component's weight. At the start, each
+/// component's covariance is averaged with the pooled covariance.
 const BORROWED: f64 = 0.1;
-/// A component has collapsed if its variance along a column is below this share of the column's: only ten digits of the
-/// column vary.
+/// A component has collapsed if its variance along a column is at most this share of the column's variance. Its
+/// standard deviation is then at most 1e-10 of the column's.
 const COLLAPSED: f64 = 1e-20;
-/// Centres closer than this share of the mean squared distance from the mean count as one.
+/// Two centres count as one if their squared distance is at most this share of the rows' mean squared distance from the
+/// mean.
 const COINCIDENT: f64 = 1e-18;
-/// The maximum number of dimensions in which tied covariances are an intermediate step: beyond, their pass would take
-/// longer than all others.
+/// The maximum number of columns for which tied covariances are an intermediate step. With more columns, a pass with
+/// tied covariances would take longer than all other passes.
 pub(crate) const MOST_TIED: usize = 64;
-/// An intermediate mixture is fitted to this many times the tolerance, because the next fit discards the precision.
+/// The factor by which the tolerance is larger for an intermediate mixture. A smaller tolerance would be wasted,
+/// because the next fit changes the mixture again.
 const ON_THE_WAY: f64 = 100.0;
-/// The number of tolerances by which the log-likelihood per unit of weight must be higher for a way to count as better.
-/// Smaller differences belong to the same optimum.
+/// A way counts as better if its log-likelihood per unit of weight is higher by more than this many tolerances. With a
+/// smaller difference, both ways have reached the same optimum.
 const BETTER: f64 = 10.0;
-/// The share of the work for one number of components that is done when its clusters have been found.
+/// For one number of components, the share of the work that is done when its clusters have been found.
 const CLUSTERED: f64 = 0.7;
 
-/// The present phase.
+/// The phase of a fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     #[default]
@@ -66,32 +68,32 @@ enum Phase {
     Done,
 }
 
-/// The whole state of a fit, in stored units, and so the content of its checkpoint.
+/// The whole state of a fit, in stored units, which is the content of its checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     phase: Phase,
-    /// The index of the number of components that is being tried.
+    /// The index of the number of components that the fit is trying.
     attempt: usize,
-    /// The clustering in progress; only filled in when the state is shown.
+    /// The clustering in progress. This field is filled in only while `with_state` calls its closure.
     pub clustering: Option<vector::fit::State>,
-    /// The centres of the clusters that were found for this number, one for each distinct position.
+    /// The centres of the clusters found for the present number of components, one for each distinct position.
     centers: Vec<f64>,
-    /// The index of the present way.
+    /// The index of the present way among those that `Fit::ways` returns.
     way: usize,
     /// The components of the present fit.
     gaussians: Option<Gaussians>,
     /// The objective per unit of weight before each sweep of the present fit.
     ascent: Vec<f64>,
-    /// The result of the best way so far.
+    /// The result of the best way so far, for the present number of components.
     highest: Option<Climbed>,
     /// The candidate with the lowest BIC so far.
     pub(crate) best: Option<Fitted>,
     pub candidates: Vec<Candidate>,
-    /// The number of passes over the rows, by all finished clusterings and fits and by the present fit.
+    /// The number of passes over the rows in all finished clusterings and fits and in the present fit.
     pub sweeps: u64,
 }
 
-/// The result of one way.
+/// The fit at the end of one way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Climbed {
     through: Option<Covariance>,
@@ -116,12 +118,12 @@ pub(crate) struct Fitted {
     pub criteria: Criteria,
 }
 
-/// The width of the columns, in stored units.
+/// The variances of the columns and of the clouds, in stored units.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
     /// The variance of each column.
     pub variances: Vec<f64>,
-    /// The variance of the cloud that stands for a row, along each column.
+    /// For each column, the variance of the cloud that a row counts as.
     pub clouds: Vec<f64>,
 }
 
@@ -129,8 +131,8 @@ impl Columns {
     /// Computes the variances of the columns. Cost: one pass.
     ///
     /// # Errors
-    /// Returns [`Error::Constant`] if no column varies, or if a column is constant along which the covariance has its
-    /// own width.
+    /// Returns [`Error::Constant`] if all columns are constant, or if any column is constant and the covariance is not
+    /// spherical.
     pub fn new(table: &Table<'_>, covariance: Covariance, regularisation: f64) -> Result<Self, Error> {
         let variances = match &table.patterns {
             Some(patterns) => patterns.moments().1,
@@ -145,13 +147,13 @@ impl Columns {
         Ok(columns)
     }
 
-    /// The columns that are constant.
+    /// The indices of the constant columns.
     pub fn constant(&self) -> impl Iterator<Item = usize> + '_ {
         let widest = self.variances.iter().copied().fold(0.0, f64::max);
         (0..self.variances.len()).filter(move |&j| self.variances[j] <= LEAST_VARIANCE * widest)
     }
 
-    /// The first component that is narrower along a column than the precision of its numbers.
+    /// The first component whose variance along a column is so small that the component has collapsed ([`COLLAPSED`]).
     fn collapsed(&self, gaussians: &Gaussians) -> Option<usize> {
         let is_narrow = |k: usize| {
             let packed = gaussians.packed(k);
@@ -161,7 +163,7 @@ impl Columns {
     }
 }
 
-/// The parts that all fits of a run share.
+/// The data that all fits of a run share.
 pub(crate) struct Problem<'a> {
     pub table: &'a Table<'a>,
     pub parameters: &'a Parameters,
@@ -176,7 +178,7 @@ pub(crate) struct Problem<'a> {
 pub(crate) struct Fit<'a> {
     problem: &'a Problem<'a>,
     clustering: Option<vector::fit::Fit<'a, f64>>,
-    /// The largest fraction that has been reported.
+    /// The largest fraction of the work that has been reported as done.
     furthest: f64,
     total: Vec<f64>,
     pub state: State,
@@ -198,7 +200,7 @@ fn variances(rows: &Rows<f64>) -> Vec<f64> {
 
 impl run::Fit<Parameters> for Fit<'_> {
     fn with_state<T>(&mut self, show: impl FnOnce(&mut State) -> T) -> T {
-        // The clustering works on its own state. Copying it takes far less time than a pass over the rows.
+        // The clustering works on its own state. Copying that state takes far less time than a pass over the rows.
         self.state.clustering = self.clustering.as_ref().map(|clustering| clustering.state.clone());
         let shown = show(&mut self.state);
         self.state.clustering = None;
@@ -233,7 +235,7 @@ impl run::Fit<Parameters> for Fit<'_> {
 }
 
 impl<'a> Fit<'a> {
-    /// Starts a new fit, or resumes one from its state.
+    /// Starts a new fit, or resumes a fit from its state.
     pub fn new(problem: &'a Problem<'a>, state: Option<State>) -> Self {
         let mut state = state.unwrap_or_default();
         let attempt = state.attempt;
@@ -252,14 +254,14 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// The number of components that is being tried.
+    /// The number of components that the fit is trying.
     fn components(&self) -> usize {
         let tried = self.state.attempt.min(self.problem.clusterings.len() - 1);
         self.problem.clusterings[tried].clusters.expect("every clustering has a number")
     }
 
-    /// Ways to initialise a mixture from clusters: directly, or through a mixture of another covariance type, whose
-    /// likelihood has other local maxima.
+    /// Returns the ways to initialise a mixture from clusters: directly (`None`), or through a mixture of another
+    /// covariance type. The likelihood of the other type has other local maxima.
     fn ways(&self) -> Vec<Option<Covariance>> {
         let target = self.problem.parameters.covariance;
         if self.components() == 1 {
@@ -275,8 +277,8 @@ impl<'a> Fit<'a> {
         std::iter::once(None).chain(through.into_iter().filter(is_open).map(Some)).collect()
     }
 
-    /// Estimates the share of the work that is done. The work for a number of components is assumed to be in proportion
-    /// to it.
+    /// Estimates the share of the work that is done. The estimate assumes that the work for a number of components is
+    /// proportional to this number.
     fn fraction(&mut self) -> f64 {
         let cost = |attempts: &[vector::Parameters]| -> f64 {
             attempts.iter().map(|parameters| parameters.clusters.unwrap_or(1) as f64).sum()
@@ -321,7 +323,7 @@ impl<'a> Fit<'a> {
         self.set_out(rounds).await
     }
 
-    /// Begins the present way with one pass of hard memberships in the clusters, and an M-step.
+    /// Begins the present way: makes one pass with hard memberships in the clusters, then an M-step.
     async fn set_out(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let rows = &self.problem.table.rows;
         let covariance = self.ways()[self.state.way].unwrap_or(self.problem.parameters.covariance);
@@ -339,8 +341,8 @@ impl<'a> Fit<'a> {
         Ok(())
     }
 
-    /// Makes one pass over the rows, then an M-step that turns the memberships in `components`, whose means are
-    /// `means`, into Gaussians of the type `covariance`.
+    /// Makes one pass over the rows with `components`, whose means are `means`. Then makes an M-step that turns the
+    /// memberships into Gaussians of the type `covariance`.
     async fn reformed(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -366,7 +368,7 @@ impl<'a> Fit<'a> {
         Ok(gaussians)
     }
 
-    /// Makes one pass over the rows to turn components of another covariance type into the requested type.
+    /// Turns components of another covariance type into components of the requested type, with one pass over the rows.
     async fn continued(&mut self, rounds: &mut dyn Rounds, gaussians: Gaussians) -> Result<Gaussians, Error> {
         let (problem, target) = (self.problem, self.problem.parameters.covariance);
         let columns = &problem.columns;
@@ -379,7 +381,7 @@ impl<'a> Fit<'a> {
         let round = PatternRound { patterns, gaussians: &gaussians, target, temperature: 1.0, clouds: &columns.clouds };
         seen(rounds, &round, &mut self.total).await?;
         self.state.sweeps += 1;
-        // Along a column that no row of a component has, the component is as wide as all rows.
+        // If no row of a component has a value in a column, the component is as wide as all rows along that column.
         let widest = columns.variances.iter().copied().fold(0.0, f64::max);
         let covariances = match target {
             Covariance::Diagonal => columns.variances.repeat(count),
@@ -390,11 +392,11 @@ impl<'a> Fit<'a> {
         Ok(next)
     }
 
-    /// Makes a few sweeps of EM on the present way, and enters the next stage when there is nothing left to gain.
+    /// Makes a few sweeps of EM on the present way. Begins the next stage if the likelihood can rise no further.
     async fn fit(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         match self.climb(rounds).await {
-            // A detour that collapses is abandoned. The direct way is what the user requested, so its collapse is an
-            // error.
+            // If a way through another covariance type collapses, it is abandoned. If the direct way collapses, this is
+            // an error, because the user requested its covariance type.
             Err(Error::Collapsed { .. }) if self.state.way > 0 => self.next_way(rounds).await,
             climbed => climbed,
         }
@@ -456,7 +458,8 @@ impl<'a> Fit<'a> {
         self.judge(rounds, highest).await
     }
 
-    /// Measures a finished fit, keeps it if it is the best, and continues with the next number of components.
+    /// Computes the criteria of a finished fit, keeps the fit if its BIC is the lowest, and continues with the next
+    /// number of components.
     async fn judge(&mut self, rounds: &mut dyn Rounds, climbed: Climbed) -> Result<(), Error> {
         let (table, rows) = (self.problem.table, &self.problem.table.rows);
         let Climbed { through, gaussians, ascent, is_converged } = climbed;
@@ -478,14 +481,14 @@ impl<'a> Fit<'a> {
             self.state.best = Some(Fitted { asked, gaussians, ascent, is_converged, criteria });
         }
         self.state.attempt += 1;
-        // If fewer clusters were found than requested, a larger number will find no more.
+        // If the fit found fewer components than requested, a larger number would not find more.
         let is_last = self.state.attempt >= self.problem.clusterings.len() || found < asked;
         self.state.phase = if is_last { Phase::Done } else { Phase::Clustering };
         Ok(())
     }
 }
 
-/// Returns the distinct centres: centres at the same position would share its rows for ever.
+/// Returns the centres at distinct positions. Several components at the same position would share its rows for ever.
 fn distinct(rows: &Rows<f64>, centers: &[f64]) -> Vec<f64> {
     let least = COINCIDENT * rows.square / rows.total_weight;
     let mut distinct: Vec<f64> = Vec::with_capacity(centers.len());
@@ -498,13 +501,14 @@ fn distinct(rows: &Rows<f64>, centers: &[f64]) -> Vec<f64> {
     distinct
 }
 
-/// Prepares components for a pass.
+/// Prepares components for a pass, and returns [`Error::Collapsed`] if one of them has collapsed.
 fn ready(gaussians: &Gaussians, temperature: f64, clouds: &[f64]) -> Result<Components<f64>, Error> {
     let components = gaussians.len();
     gaussians.ready(temperature, clouds).map_err(|component| Error::Collapsed { component, components })
 }
 
-/// The components of positive weight, the heaviest first; if weights are equal, in their order.
+/// Returns the indices of the components of positive weight, the heaviest first. Components of equal weight keep their
+/// order.
 fn by_weight(gaussians: &Gaussians) -> Vec<usize> {
     let weights = &gaussians.weights;
     let mut order: Vec<usize> = (0..weights.len()).filter(|&k| weights[k] > LEAST_WEIGHT).collect();
@@ -512,7 +516,7 @@ fn by_weight(gaussians: &Gaussians) -> Vec<usize> {
     order
 }
 
-/// Makes one EM iteration, and returns the objective per unit of weight before it.
+/// Makes one EM iteration, and returns the objective per unit of weight before the iteration.
 pub(crate) async fn sweep(
     rounds: &mut dyn Rounds,
     table: &Table<'_>,
@@ -545,8 +549,8 @@ pub(crate) async fn sweep(
 /// Makes a pass over rows with missing values.
 ///
 /// # Errors
-/// Returns [`Error::Collapsed`]: a covariance may be positive definite as a whole within rounding, but not among the
-/// columns of some rows.
+/// Returns [`Error::Collapsed`] if a covariance is not positive definite among the columns of some rows. Because of
+/// rounding, this may happen even if the whole covariance is positive definite.
 async fn seen(rounds: &mut dyn Rounds, round: &PatternRound<'_>, total: &mut Vec<f64>) -> Result<(), Error> {
     total_of(rounds, round, total).await?;
     if total[0].is_nan() {
@@ -583,8 +587,8 @@ pub(crate) async fn assign(
     Ok([(total[0] - volume) * rows.units.weight, total[1] * rows.units.weight])
 }
 
-/// Estimates, by Aitken's method, how much an ascent can still gain, if its gains fall by a constant factor. `None` if
-/// the ascent has only just begun, or if its gains grow.
+/// Estimates how much an ascent can still gain. Aitken's method assumes that each gain is a constant fraction of the
+/// gain before. Returns `None` if the ascent has fewer than three values, or if its gains grow.
 pub(crate) fn left_to_gain(ascent: &[f64]) -> Option<f64> {
     let [.., before, between, last] = ascent else { return None };
     let (first, second) = (between - before, last - between);

@@ -20,13 +20,13 @@ pub(crate) struct Gaussians {
     pub weights: Vec<f64>,
     /// The means, K x D.
     pub means: Vec<f64>,
-    /// The covariances. Spherical: K variances. Diagonal: K x D variances. Tied: one packed lower triangle. Full: K
-    /// packed lower triangles.
+    /// The covariances: K variances (spherical), K x D variances (diagonal), one packed lower triangle (tied) or K
+    /// packed lower triangles (full).
     pub covariances: Vec<f64>,
 }
 
 impl Covariance {
-    /// The number of values of one covariance.
+    /// The number of values that describe one covariance.
     pub(crate) const fn len(self, dimension: usize) -> usize {
         match self {
             Covariance::Spherical => 1,
@@ -35,7 +35,7 @@ impl Covariance {
         }
     }
 
-    /// The second moments that the M-step needs.
+    /// The kind of second moments that the M-step needs.
     pub(crate) const fn scatter(self) -> Scatter {
         match self {
             Covariance::Spherical | Covariance::Diagonal => Scatter::Diagonal,
@@ -61,7 +61,7 @@ impl Gaussians {
         RowMajor::new(&self.means, self.dimension).row(k)
     }
 
-    /// The covariance of component `k`, or the common one if it is tied.
+    /// The covariance of component `k`, or the common covariance if covariances are tied.
     pub fn numbers(&self, k: usize) -> &[f64] {
         let length = self.covariance.len(self.dimension);
         let at = if self.covariance == Covariance::Tied { 0 } else { k };
@@ -83,8 +83,8 @@ impl Gaussians {
         }
     }
 
-    /// Returns the matrix that whitens rows of component `k`, and the logarithm of its determinant. `None` if the
-    /// covariance is not positive definite.
+    /// Returns the matrix that whitens rows of component `k`, and the logarithm of this matrix's determinant. Returns
+    /// `None` if the covariance is not positive definite.
     fn whitened(&self, k: usize) -> Option<(Vec<f64>, f64)> {
         let numbers = self.numbers(k);
         if self.covariance.whitening() == Whitening::Triangular {
@@ -97,14 +97,14 @@ impl Gaussians {
         matrix.iter().all(|w| w.is_finite() && *w > 0.0).then_some((matrix, log_determinant))
     }
 
-    /// Prepares components for a pass at a temperature. `clouds` has the variance of the clouds that stand for rows,
-    /// one for each column; if it is empty, rows are points.
+    /// Prepares components for a pass at a temperature. Each row counts as a small cloud; `clouds` has the variance of
+    /// a cloud along each column. If `clouds` is empty, rows count as points.
     ///
-    /// The mean log-density over a cloud is that of its middle, minus half of `sum_j cloud_j (S^-1)_jj`. The clouds
-    /// change nothing else in the pass; the M-step adds them to the covariances.
+    /// The mean log-density over a cloud is the log-density at its centre, minus half of `sum_j cloud_j (S^-1)_jj`. The
+    /// clouds change nothing else in the pass. The M-step adds their variances to the covariances.
     ///
     /// # Errors
-    /// Returns the index of a component whose covariance is not positive definite.
+    /// Returns the index of the first component whose covariance is not positive definite.
     pub fn ready(&self, temperature: f64, clouds: &[f64]) -> Result<gaussian::Components<f64>, usize> {
         let mut components = gaussian::Components::new(self.dimension, self.covariance.whitening(), temperature);
         let mut tied = None;
@@ -121,8 +121,8 @@ impl Gaussians {
         Ok(components)
     }
 
-    /// For each component, the smallest variance of a column given the columns before it, divided by the variance of
-    /// the cloud there. It is near 1 if only the cloud keeps the component from collapsing.
+    /// The width of each component: its smallest variance along a column, given the columns before, divided by the
+    /// cloud's variance along that column. The width is near 1 if only the clouds keep the component from collapsing.
     pub fn widths(&self, clouds: &[f64]) -> Vec<f64> {
         let widths = |k: usize| -> f64 {
             let numbers = self.numbers(k);
@@ -160,7 +160,7 @@ impl Gaussians {
     }
 }
 
-/// Returns `sum_j cloud_j (W' W)_jj`.
+/// Returns `sum_j cloud_j (W' W)_jj`, where W is the whitening matrix.
 fn blur(whitening: Whitening, matrix: &[f64], clouds: &[f64]) -> f64 {
     match whitening {
         Whitening::Diagonal => matrix.iter().zip(clouds).map(|(w, cloud)| cloud * w * w).sum(),

@@ -1,11 +1,13 @@
-//! The scores of a single component from rows with missing values, and the information in the cells that are present.
+//! Computes the scores of a single component from rows with missing values, and the information in the present cells.
 //!
-//! Two components at the same position separate below a certain temperature. Below it, along some direction of their
-//! parameters, the variance of the scores exceeds the curvature of the likelihood. Let `s_i` be the score of row i, and
-//! J the observed information (minus the second derivative of the log-likelihood). The components separate when
-//! `delta' (sum w s s' - T J) delta` becomes positive. Without missing values, J is Fisher's information at the rows'
-//! mean and covariance, and the quotient is the covariance of the normalised scores. For a row that has the columns o,
-//! with `K = S_oo⁻¹`, `y = K (x_o - u_o)` and a symmetric change B of the covariance:
+//! Two components at the same position separate below a certain temperature. Below this temperature T, the variance of
+//! the scores exceeds T times the curvature of the likelihood along some direction of the parameters. Let `s_i` be the
+//! score of row i, and J the observed information (minus the second derivative of the log-likelihood). The components
+//! separate when `delta' (sum w s s' - T J) delta` becomes positive for some change `delta` of the parameters. Without
+//! missing values, J is the Fisher information at the rows' mean and covariance. The critical temperature is then the
+//! largest eigenvalue of the covariance of the normalised scores. A row that has the columns o contributes the
+//! following score and curvature, where `K = S_oo⁻¹` and `y = K (x_o - u_o)`. B is a symmetric change of the
+//! covariance, and a is a change of the mean:
 //!
 //! ```text
 //! score      y of the mean, (y' B y - tr K B) / 2 of the covariance
@@ -24,10 +26,10 @@ use super::seen::entry;
 use super::table::Table;
 use crate::Error;
 
-/// A change of the covariance: the entries to which it adds 1.
+/// A change of the covariance, given by the entries to which the change adds 1.
 type Change = Vec<(usize, usize)>;
 
-/// Returns the changes that a covariance type allows: one for each of its free numbers.
+/// Returns the changes that a covariance type allows: one change for each free number of the covariance.
 fn changes(covariance: Covariance, dimension: usize) -> Vec<Change> {
     match covariance {
         Covariance::Tied => Vec::new(),
@@ -41,12 +43,13 @@ fn changes(covariance: Covariance, dimension: usize) -> Vec<Change> {
     }
 }
 
-/// Returns the largest quotient of the squared scores, per row, and the information, over all directions of the
-/// component's own parameters. Also returns the effect of that direction on the mean, in stored units.
+/// Returns the critical temperature: the largest quotient of the squared scores and the information over all directions
+/// of the component's parameters. Also returns how the mean changes along the direction with the largest quotient, in
+/// stored units.
 ///
 /// # Errors
 /// Returns [`Error::Parameter`] if the information is not positive definite, and [`Error::Collapsed`] if the covariance
-/// is not.
+/// is not positive definite.
 pub(crate) fn leading(table: &Table<'_>, one: &Gaussians, numbers: usize) -> Result<(f64, Vec<f64>), Error> {
     let dimension = one.dimension;
     let mut told = Told::new(one, numbers);
@@ -79,27 +82,27 @@ pub(crate) fn leading(table: &Table<'_>, one: &Gaussians, numbers: usize) -> Res
     Ok((temperature, direction))
 }
 
-/// The sums over groups of rows for a component. Columns are divided by their widths, so that their scales do not cost
-/// digits of the matrices.
+/// The sums of squared scores and of information over groups of rows. Columns are divided by their standard deviations,
+/// so that differences in scale do not reduce the precision.
 struct Told<'a> {
     one: &'a Gaussians,
     numbers: usize,
-    /// The covariance: lower triangle, packed.
+    /// The component's covariance, as a packed lower triangle.
     packed: Vec<f64>,
     widths: Vec<f64>,
     changes: Vec<Change>,
-    /// The sum of the squared scores: lower triangle of a full matrix.
+    /// The sum of the squared scores, in the lower triangle of a full matrix.
     square: Vec<f64>,
-    /// The information: lower triangle, packed.
+    /// The information, as a packed lower triangle.
     information: Vec<f64>,
 }
 
 /// Weighted sums over the rows of a group.
 struct Moments {
     mass: f64,
-    /// The sums of `y`.
+    /// The weighted sum of the rows' `y`: D numbers.
     first: Vec<f64>,
-    /// The sums of `y y'`, D x D.
+    /// The weighted sum of the rows' `y y'`: D x D numbers.
     second: Vec<f64>,
 }
 
@@ -112,7 +115,7 @@ impl<'a> Told<'a> {
         Self { one, numbers, packed, widths, changes, square, information }
     }
 
-    /// Adds the rows that have the columns `observed`.
+    /// Adds the squared scores and the information of rows that have values in the columns `observed`.
     ///
     /// # Errors
     /// Returns [`Error::Collapsed`] if the covariance of these columns is not positive definite.
@@ -123,7 +126,7 @@ impl<'a> Told<'a> {
         Ok(())
     }
 
-    /// Returns K, the inverse of the covariance of the observed columns, as D x D; 0 for missing columns.
+    /// Returns K, the inverse of the observed columns' covariance, as a D x D matrix with zeros for missing columns.
     fn precision(&self, observed: &[usize]) -> Result<Vec<f64>, Error> {
         let (width, dimension) = (observed.len(), self.one.dimension);
         let mut among = Vec::with_capacity(triangle(width));
@@ -147,7 +150,7 @@ impl<'a> Told<'a> {
     fn add_scores(&mut self, tiles: &Tiles<f64>, observed: &[usize], precision: &[f64]) -> Moments {
         let (dimension, numbers) = (self.one.dimension, self.numbers);
         let k = |a: usize, b: usize| precision[a * dimension + b];
-        // For a missing column, K and y are 0, so these rows say nothing about changes of that column.
+        // For a missing column, K and y are 0, so these rows contribute nothing to changes along that column.
         let traces: Vec<f64> = self.changes.iter().map(|change| change.iter().map(|&(a, b)| k(a, b)).sum()).collect();
         let (mut there, mut y, mut score) = (vec![0.0; observed.len()], vec![0.0; dimension], vec![0.0; numbers]);
         let (mut mass, mut first, mut second) = (0.0, vec![0.0; dimension], vec![0.0; dimension * dimension]);
@@ -176,7 +179,7 @@ impl<'a> Told<'a> {
         Moments { mass, first, second }
     }
 
-    /// Adds the information of rows with these moments.
+    /// Adds the information of a group of rows, given the moments of the group.
     fn add_information(&mut self, precision: &[f64], Moments { mass, first, second }: &Moments) {
         let (dimension, changes) = (self.one.dimension, &self.changes);
         let k = |a: usize, b: usize| precision[a * dimension + b];

@@ -1,8 +1,8 @@
 //! The M-step of a mixture: computes new components from the sums of a pass.
 //!
-//! Rows count as clouds of variance R around their values, and the result is the exact maximum for the given
-//! memberships. Means are as usual; covariances are those of the rows about the new means, plus R (spherical: plus the
-//! mean of R). So the objective never falls, whatever the regularisation.
+//! Each row counts as a cloud of variance R around its values. The clouds do not affect the means. The covariances are
+//! those of the rows about the new means, plus R (for spherical covariances, plus the mean of R). The result is the
+//! exact maximum for the given memberships, so the objective never falls, whatever the regularisation.
 
 use lehr_numerics::cholesky::triangle;
 
@@ -11,21 +11,23 @@ use super::gaussians::Gaussians;
 use super::parameters::Covariance;
 use crate::rows::{RowMajor, RowMajorMut};
 
-/// A component with less than this share of the weight does not move, because quotients of its sums would be noise.
+/// A component with at most this share of the weight does not move, because the quotients of its sums would be rounding
+/// noise.
 pub(crate) const LEAST_WEIGHT: f64 = 1e-12;
 
-/// Replaces the components with those that follow from the sums, which are relative to the old means.
+/// Updates the components from the sums of a pass. The moments in these sums are relative to the old means.
 ///
-/// `borrowed` adds the pooled covariance within components to that of each component, with the weight of this many
-/// average components. It is 0 in a fit, and positive at a start, where a component of few rows has no reliable
-/// covariance.
+/// Each component's covariance is averaged with the pooled covariance within components, which has the weight of
+/// `borrowed` average components. `borrowed` is 0 during a fit. It is positive at a start, where the covariance of a
+/// component with few rows is not reliable.
 pub(crate) fn update(gaussians: &mut Gaussians, total: &[f64], total_weight: f64, clouds: &[f64], borrowed: f64) {
     let (dimension, count) = (gaussians.dimension, gaussians.len());
     let scatter = gaussians.covariance.scatter();
     let per_component = scatter.per_component(dimension);
     let sums = &total[TOTALS..];
     let second_len = per_component - 1 - dimension;
-    // Second moments about the new means, and their sum over the components.
+    // `own` has the second moments of each component about its new mean, and `pooled` has their sum over the
+    // components.
     let pooled_len = if gaussians.covariance == Covariance::Tied { triangle(dimension) } else { second_len };
     let mut pooled = vec![0.0; pooled_len];
     if gaussians.covariance == Covariance::Tied {
@@ -90,11 +92,11 @@ pub(crate) fn update(gaussians: &mut Gaussians, total: &[f64], total_weight: f64
     }
 }
 
-/// Replaces the components with those that follow from sums of each column over the rows that have it. For each
-/// component, the sums are its mass, then the masses, first moments and second moments of all columns about its mean.
+/// Updates the components from sums of each column over the rows that have a value in the column. The sums of a
+/// component are its mass, then the masses, first moments and second moments of all columns about the component's mean.
 ///
-/// This is the exact maximum for the memberships if columns are independent within a component: for spherical and
-/// diagonal covariances. A component does not move along a column that none of its rows has.
+/// The result is the exact maximum for the given memberships if columns are independent within a component, as for
+/// spherical and diagonal covariances. A component does not move along a column in which none of its rows has a value.
 pub(crate) fn update_by_column(gaussians: &mut Gaussians, total: &[f64], total_weight: f64, clouds: &[f64]) {
     let dimension = gaussians.dimension;
     let length = gaussians.covariance.len(dimension);
@@ -141,8 +143,8 @@ pub(crate) fn for_pairs(dimension: usize, mut each: impl FnMut(usize, usize, usi
 mod tests {
     use super::*;
 
-    /// Updates components from the rows (0, 0), (2, 0), which belong to the first, and (5, 5), (5, 9), which belong to
-    /// the second. The sums are relative to the means (0, 0) and (5, 6).
+    /// Updates two components. The rows (0, 0) and (2, 0) belong to the first component, and (5, 5) and (5, 9) to the
+    /// second. The sums are relative to the means (0, 0) and (5, 6).
     fn updated(covariance: Covariance, clouds: &[f64], borrowed: f64) -> Gaussians {
         let mut gaussians = Gaussians {
             covariance,
@@ -175,8 +177,8 @@ mod tests {
     fn clouds_widen_and_what_is_borrowed_is_the_pooled_covariance() {
         assert_eq!(updated(Covariance::Diagonal, &[0.25, 0.5], 0.0).covariances, [1.25, 0.5, 0.25, 4.5]);
         assert_eq!(updated(Covariance::Spherical, &[0.25, 0.75], 0.0).covariances, [1.0, 2.5]);
-        // Pooled: 0.5 and 2. An average component has two rows, so each covariance is half its own and half the pooled
-        // one.
+        // The pooled variances are 0.5 and 2. An average component has two rows, so each result is the mean of the
+        // component's own variance and the pooled variance.
         assert_eq!(updated(Covariance::Diagonal, &[0.0, 0.0], 1.0).covariances, [0.75, 1.0, 0.25, 3.0]);
     }
 
@@ -190,7 +192,7 @@ mod tests {
                 means: vec![0.0, 5.0],
                 covariances: vec![7.0; covariance.len(2)],
             };
-            // The rows are (0, 5), (2, ?), (4, ?); sums are relative to (0, 5).
+            // The rows are (0, 5), (2, ?) and (4, ?). The sums are relative to (0, 5).
             update_by_column(&mut gaussians, &[0.0, 0.0, 3.0, 3.0, 1.0, 6.0, 0.0, 20.0, 0.0], 3.0, &[0.0, 0.5]);
             gaussians
         };

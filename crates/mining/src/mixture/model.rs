@@ -14,7 +14,8 @@ use crate::anneal::run::Spent;
 use crate::number::Number;
 use crate::rows::Rows;
 
-/// A component that is narrower than this many times the clouds is kept from collapsing only by the clouds.
+/// If the width of a component ([`Gaussians::widths`]) is below this, only the clouds keep the component from
+/// collapsing.
 const COLLAPSED: f64 = 100.0;
 
 /// A fitted mixture, the component of each row, and facts about the fit. Components are numbered by decreasing weight.
@@ -22,35 +23,35 @@ const COLLAPSED: f64 = 100.0;
 pub struct Model {
     /// The mixture in the units of the points.
     pub mixture: Mixture,
-    /// The component of each row: the one with the largest membership.
+    /// The component of each row, which is the component with the largest membership.
     pub labels: Vec<u32>,
-    /// The membership of each row in that component.
+    /// The membership of each row in the component of its label.
     pub probabilities: Vec<f64>,
     /// The log-density `ln p(x)` of each row, in the input's units.
     pub log_densities: Vec<f64>,
     /// The criteria of the mixture.
     pub criteria: Criteria,
-    /// Every number of components that was tried, in order.
+    /// Every number of components that was tried, in ascending order.
     pub candidates: Vec<Candidate>,
-    /// The number of groups with a valley in the density between every two. It is computed if neither a number of
-    /// components nor a limit was given, and no value is missing. It is smaller than the number of components if
-    /// several describe one group.
+    /// The number of groups that are separated by valleys in the density. The number is computed only if neither a
+    /// number of components nor a limit was given, and no value is missing. It is smaller than the number of components
+    /// if several components describe one group.
     pub groups: Option<Number>,
-    /// The log-likelihood per unit of weight before each sweep of the fit, with rows counted as the clouds of
-    /// [`Parameters::regularisation`]. It never falls.
+    /// The log-likelihood per unit of weight before each sweep of the fit, where each row counts as the cloud of
+    /// [`Parameters::regularisation`]. This log-likelihood never falls from sweep to sweep.
     pub ascent: Vec<f64>,
     /// Whether the fit converged.
     pub is_converged: bool,
-    /// The number of passes over the rows, including those of the annealing and of all numbers that were tried.
+    /// The number of passes over the rows, including the annealing and the fits for all numbers of components.
     pub sweeps: u64,
     /// The seconds spent in each phase, by this process only.
     pub phases: Vec<(String, f64)>,
-    /// The spread over ranks of the seconds spent in each phase, and in computing, communicating and waiting; empty for
-    /// engines without ranks.
+    /// The spread over ranks of the seconds spent in each phase, and in computing, communicating and waiting. The list
+    /// is empty for engines without ranks.
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The number of rows on the rank with the most, divided by the mean.
+    /// The largest number of rows on a rank, divided by the mean number of rows on a rank.
     pub imbalance: f64,
 }
 
@@ -117,7 +118,6 @@ fn in_input_order(table: &Table<'_>, assigned: impl Iterator<Item = Assigned>) -
     all
 }
 
-/// Returns the warnings for the user.
 fn warnings(
     table: &Table<'_>,
     fitted: &Fitted,
@@ -169,7 +169,7 @@ fn warnings(
     warnings
 }
 
-/// Formats a number of rows and their effective number, for messages.
+/// Formats the number of rows and the effective number of rows, for messages.
 fn effective_rows(effective: f64, count: usize) -> String {
     if effective.round() == count as f64 {
         format!("{count} rows")
@@ -178,7 +178,7 @@ fn effective_rows(effective: f64, count: usize) -> String {
     }
 }
 
-/// The warning that only the regularisation keeps components wide, if that is so.
+/// Returns a warning if only the regularisation keeps components from collapsing.
 fn held_up(gaussians: &Gaussians, clouds: &[f64]) -> Option<String> {
     let narrow = gaussians.widths(clouds).iter().filter(|&&width| width < COLLAPSED).count();
     if narrow == 0 {
@@ -197,8 +197,7 @@ fn held_up(gaussians: &Gaussians, clouds: &[f64]) -> Option<String> {
     })
 }
 
-/// The warning about two columns that have a covariance in the mixture although no row has both, if there are such
-/// columns.
+/// Returns a warning if two columns have a covariance in the mixture although no row has values in both columns.
 fn never_together(table: &Table<'_>, covariance: Covariance) -> Option<String> {
     if !matches!(covariance, Covariance::Tied | Covariance::Full) {
         return None;

@@ -9,11 +9,11 @@ use lehr_data::error::number;
 use crate::Error;
 use crate::input::Input;
 
-/// The maximum number of columns for which covariance matrices are formed.
+/// The maximum number of columns for tied and full covariances, which are matrices.
 pub(crate) const MOST_FORMED: usize = 512;
-/// The maximum number of components that are tried if no number is given, unless the rows have more groups.
+/// The maximum number of components that are tried by default, unless the rows have more groups.
 const MOST_TRIED: usize = 10;
-/// The number of candidates on either side of the number of groups, if that is larger.
+/// If rows have many groups, numbers of components up to this far below and above the number of groups are tried.
 const AROUND: usize = 3;
 /// The maximum number of components that can be requested.
 const MOST_COMPONENTS: usize = 65_536;
@@ -22,13 +22,13 @@ const MOST_COMPONENTS: usize = 65_536;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Covariance {
-    /// A variance for each component, equal in every direction.
+    /// A variance for each component, the same in every direction.
     Spherical,
     /// A variance for each component and column; columns are independent within a component.
     Diagonal,
-    /// One matrix for all components.
+    /// One covariance matrix for all components.
     Tied,
-    /// A matrix for each component.
+    /// A covariance matrix for each component.
     #[default]
     Full,
 }
@@ -37,7 +37,7 @@ impl Covariance {
     /// All types, the simplest first.
     pub const ALL: [Covariance; 4] = [Covariance::Spherical, Covariance::Diagonal, Covariance::Tied, Covariance::Full];
 
-    /// The name in commands and files.
+    /// The name of the covariance type in commands and files.
     pub const fn name(self) -> &'static str {
         match self {
             Covariance::Spherical => "spherical",
@@ -47,7 +47,8 @@ impl Covariance {
         }
     }
 
-    /// The number of free parameters of a mixture with this many components: weights minus 1, means, covariances.
+    /// The number of free parameters of a mixture with this many components: all weights but one, the means and the
+    /// covariances.
     ///
     /// # Example
     /// ```
@@ -84,21 +85,23 @@ impl fmt::Display for Covariance {
 pub struct Parameters {
     /// The number of components, at least 1. Default: none, so the number with the lowest BIC is chosen.
     pub components: Option<usize>,
-    /// The maximum number of components that are tried if no number is given, at least 1. Default: 10, or as many as
-    /// there are rows. If the rows have more groups with a valley in the density between every two
-    /// ([`number`](mod@crate::number)), numbers around that are tried too.
+    /// The maximum number of components that are tried if `components` is none, at least 1. Default: 10, or the number
+    /// of rows if that is smaller. By default, if valleys in the density separate more groups
+    /// ([`number`](mod@crate::number)), numbers around the number of groups are tried too.
     pub max_components: Option<usize>,
     /// The covariance type. Default: full.
     pub covariance: Covariance,
-    /// Each row counts as a small cloud, whose variance along a column is this share of the column's variance. So no
-    /// component becomes narrower than the cloud. Default: 1e-6, a thousandth of a standard deviation.
+    /// Each row counts as a small cloud, whose variance along a column is this share of the column's variance.
+    /// Therefore no component becomes narrower than a cloud. Default: 1e-6, so that a cloud is as wide as a thousandth
+    /// of the column's standard deviation.
     pub regularisation: f64,
-    /// The fit ends when, by Aitken's estimate, the log-likelihood per unit of weight can gain no more than this; 1e-12
-    /// to 1e-2. Default: 1e-8.
+    /// The tolerance, 1e-12 to 1e-2. The fit ends when, by Aitken's estimate, the log-likelihood per unit of weight can
+    /// rise by no more than the tolerance. Default: 1e-8.
     pub tolerance: f64,
     /// The maximum number of passes over the rows in one fit, at least 1. Default: 2000.
     pub max_sweeps: u64,
-    /// The factor from one temperature to the next in the annealing that finds the starts, 0.5 to 0.999. Default: 0.95.
+    /// The factor from each temperature to the next in the annealing that finds the starts, 0.5 to 0.999. Default:
+    /// 0.95.
     pub cooling: f64,
     /// The random seed, which only breaks ties in the annealing ([`crate::vector::Parameters::seed`]). Default: 0.
     pub seed: u64,
@@ -125,8 +128,8 @@ impl Parameters {
         self.components.is_none() && self.max_components.is_none()
     }
 
-    /// The numbers of components to try, in order, for `rows` rows of positive weight in `groups` groups, if that is
-    /// known.
+    /// Returns the numbers of components to try, in ascending order. `rows` is the number of rows of positive weight,
+    /// and `groups` is the number of groups, if known.
     pub(crate) fn candidates(&self, rows: usize, groups: Option<usize>) -> Vec<usize> {
         if let Some(components) = self.components {
             return vec![components];
@@ -137,10 +140,11 @@ impl Parameters {
         (1..=most).chain(beyond.into_iter().flatten()).collect()
     }
 
-    /// Checks each value, and the values against the rows.
+    /// Checks that each parameter is in its range and suits the rows.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`], [`Error::TooManyClusters`] or [`Error::TooManyPoints`].
+    /// Returns [`Error::Parameter`] if a parameter is outside its range. Returns [`Error::TooManyClusters`] if there
+    /// are more components than rows, and [`Error::TooManyPoints`] if there are too many rows.
     pub fn check<'a>(&self, input: impl Into<Input<'a>>) -> Result<(), Error> {
         let points = input.into();
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });

@@ -1,14 +1,15 @@
-//! The E-step of a mixture over rows with missing values: the sums of a leaf's rows, and their components. This file
-//! does not know about ranks.
+//! The E-step of a mixture for rows with missing values: computes the sums of a leaf's rows, and assigns components to
+//! the rows. The code is independent of ranks.
 //!
-//! Missing cells enter by their expectation:
+//! Missing cells contribute their expected values:
 //!
-//! - *Tied and full*: let `A` be the regression on the observed cells (the identity for the observed ones). A group of
-//!   mass C and moments M and Q about the mean counts as `A M` and `A (Q + C R) A' + C V`. V is the covariance of the
-//!   missing cells given the observed ones, and R the variances of the clouds that stand for rows. From these sums, the
-//!   M-step is the same as for complete rows.
-//! - *Spherical and diagonal*: columns are independent within a component. Therefore each has its own mass and moments,
-//!   over the rows that have it. The M-step is an exact maximum, not a step towards one.
+//! - *Tied and full*: let `A` be the regression of all cells on the observed cells (the identity for the observed
+//!   cells). A group of mass C with moments M and Q about the mean contributes the moments `A M` and
+//!   `A (Q + C R) A' + C V`. V is the covariance of the missing cells given the observed cells, and R has the variances
+//!   of the clouds that rows count as. The M-step uses these sums in the same way as for complete rows.
+//! - *Spherical and diagonal*: columns are independent within a component. Therefore each column has its own mass and
+//!   moments, over the rows that have a value in this column. From these sums, the M-step finds the exact maximum for
+//!   the given memberships.
 
 use std::cell::RefCell;
 
@@ -33,23 +34,24 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// A pass over all rows with fixed components, for an M-step to the same or another covariance type.
+/// A pass over all rows with fixed components. The M-step that follows may change the covariance type.
 pub(crate) struct PatternRound<'a> {
     pub patterns: &'a Patterns,
     pub gaussians: &'a Gaussians,
     pub target: Covariance,
     pub temperature: f64,
-    /// The variance of the cloud that stands for a row, along each column.
+    /// For each column, the variance of the cloud that a row counts as.
     pub clouds: &'a [f64],
 }
 
-/// Whether a covariance type sums each column over the rows that have it.
+/// Whether an M-step to this covariance type needs separate sums of each column, over the rows that have a value in the
+/// column.
 fn is_by_column(target: Covariance) -> bool {
     matches!(target, Covariance::Spherical | Covariance::Diagonal)
 }
 
 impl PatternRound<'_> {
-    /// Computes components of the round's covariance type from its sums.
+    /// Updates `gaussians`, which have the covariance type `target`, from the sums of the round.
     pub fn update(&self, gaussians: &mut Gaussians, total: &[f64], total_weight: f64) {
         if is_by_column(self.target) {
             update_by_column(gaussians, total, total_weight, self.clouds);
@@ -64,7 +66,8 @@ impl PatternRound<'_> {
         if is_by_column(self.target) { 1 + 3 * dimension } else { self.target.scatter().per_component(dimension) }
     }
 
-    /// Sums a group; `None` if a component's covariance is not positive definite among the group's columns.
+    /// Adds the sums of a group to `partial`. Returns `None` if a component's covariance is not positive definite among
+    /// the group's columns.
     fn add(&self, group: &Group, scratch: &mut Scratch, partial: &mut [f64]) -> Option<()> {
         let Some(tiles) = &group.tiles else { return Some(()) };
         let (gaussians, width, count) = (self.gaussians, group.observed.len(), self.gaussians.len());
@@ -108,7 +111,7 @@ impl PatternRound<'_> {
             mass += own[0];
         }
         if self.target == Covariance::Tied {
-            // All components have one regression: their covariance is the same matrix, or their columns are
+            // All components have the same regression, because they share one covariance or because their columns are
             // independent.
             debug_assert!(gaussians.covariance != Covariance::Full, "no way leads from full covariances to a tied one");
             let own = &scratch.sums[count * of_each..];
@@ -118,15 +121,15 @@ impl PatternRound<'_> {
     }
 }
 
-/// The first component whose covariance is not positive definite among the columns of some rows, which makes a total
-/// NaN.
+/// Finds the first component whose covariance is not positive definite among the columns of some rows. Such a component
+/// makes the total of a round NaN.
 pub(crate) fn collapsed(patterns: &Patterns, gaussians: &Gaussians) -> Option<usize> {
     let seen = patterns.groups().filter(|group| group.tiles.is_some());
     seen.filter_map(|group| gaussians.of_columns(&group.observed).ready(1.0, &[]).err()).min()
 }
 
-/// Adds mass and moments of the present columns. After the component's own mass come the masses of all columns, their
-/// first moments and their second moments.
+/// Adds the mass and moments of a group, `own`, to the sums of a component, `all`. These sums are the component's mass,
+/// then the masses, first moments and second moments of all columns.
 fn add_by_column(observed: &[usize], own: &[f64], all: &mut [f64]) {
     let (width, dimension) = (observed.len(), (all.len() - 1) / 3);
     all[0] += own[0];
@@ -137,7 +140,7 @@ fn add_by_column(observed: &[usize], own: &[f64], all: &mut [f64]) {
     }
 }
 
-/// Adds `A M`.
+/// Adds the first moments `A M` of a group to `all`. `own` is M.
 fn add_means(group: &Group, missing: &[usize], told: &Conditional, own: &[f64], all: &mut [f64]) {
     group.observed.iter().zip(own).for_each(|(&column, sum)| all[column] += sum);
     for (row, sum) in told.regression.chunks_exact(missing.len().max(1)).zip(own) {
@@ -145,7 +148,8 @@ fn add_means(group: &Group, missing: &[usize], told: &Conditional, own: &[f64], 
     }
 }
 
-/// Adds `A (Q + C R) A'`, from C and the packed Q.
+/// Adds the second moments `A (Q + C R) A'` of a group to `all`. `mass` is C, and `own` is the packed lower triangle of
+/// Q.
 fn add_moments(
     group: &Group,
     missing: &[usize],
@@ -163,7 +167,7 @@ fn add_moments(
     }
     let lacking = missing.len();
     let share = |o: usize, m: usize| told.regression[o * lacking + m];
-    // Each missing column with each present one.
+    // The moments of each missing column with each present column.
     let mut across = vec![0.0; lacking * width];
     for (m, across) in across.chunks_exact_mut(width).enumerate() {
         for (o, sum) in across.iter_mut().enumerate() {
@@ -203,8 +207,8 @@ impl Round for PatternRound<'_> {
     }
 }
 
-/// The last pass, which gives each row its component, probability and density over the present cells, including rows of
-/// weight 0.
+/// The last pass, which computes the component and probability of each row and the density of its present cells,
+/// including rows of weight 0.
 pub(crate) struct PatternAssignRound<'a> {
     pub patterns: &'a Patterns,
     pub gaussians: &'a Gaussians,
@@ -212,7 +216,7 @@ pub(crate) struct PatternAssignRound<'a> {
 }
 
 impl Round for PatternAssignRound<'_> {
-    /// The sums are the log-likelihood and the entropy of the memberships.
+    /// The number of sums: the log-likelihood and the entropy of the memberships.
     fn len(&self) -> usize {
         2
     }

@@ -1,9 +1,9 @@
 //! Rows with missing values, sorted by the pattern of their missing columns.
 //!
-//! For rows that lack the same columns, much of the work is the same: the work on the covariance of the observed
-//! columns, and on the missing columns given the observed ones. So rows are sorted by pattern before they are divided
-//! into leaves. A leaf then has a few groups of one pattern each. The work for a pattern is done once for each group.
-//! The kernels for complete rows process a group, in as many columns as its rows have.
+//! Rows that lack the same columns share much of the work: the factorisation of the observed columns' covariance and
+//! the regression of the missing columns. Therefore rows are sorted by pattern before they are divided into leaves. A
+//! leaf then has a few groups, each of one pattern, and the shared work is done once for each group. The kernels for
+//! complete rows process a group, restricted to its observed columns.
 
 use std::cmp::Ordering;
 
@@ -16,7 +16,7 @@ use crate::rows::{RowMajor, Rows};
 /// Rows that have values in the same columns.
 #[derive(Debug)]
 pub(crate) struct Group {
-    /// The columns that are present, in ascending order.
+    /// The columns in which the rows have values, in ascending order.
     pub observed: Vec<usize>,
     /// The observed cells of the rows, in stored units; `None` if no column is observed.
     pub tiles: Option<Tiles<f64>>,
@@ -31,7 +31,7 @@ impl Group {
     }
 }
 
-/// A leaf's rows.
+/// The rows of a leaf, grouped by pattern.
 #[derive(Debug)]
 pub(crate) struct PatternLeaf {
     pub groups: Vec<Group>,
@@ -46,18 +46,18 @@ impl PatternLeaf {
     }
 }
 
-/// All rows of a fit.
+/// All rows of a fit, grouped by pattern.
 #[derive(Debug)]
 pub(crate) struct Patterns {
     pub leaves: Vec<PatternLeaf>,
     dimension: usize,
-    /// The stored weight of all present cells.
+    /// The sum of the stored weights of all present cells. Each cell has the weight of its row.
     pub cells: f64,
 }
 
 impl Patterns {
-    /// Arranges the rows in the units of `rows`, which has the same rows with missing values filled; `points` has their
-    /// weights. Cost: N D log N, and a copy of the rows.
+    /// Arranges the rows in the units of `rows`, which has the same rows with missing values filled. `points` has the
+    /// weights of the rows. Cost: N D log N, and a copy of the rows.
     pub fn new(input: &Input<'_>, points: &Points, rows: &Rows<f64>) -> Self {
         let dimension = rows.dimension;
         let (mut heavy, light): (Vec<u32>, Vec<u32>) =
@@ -113,7 +113,8 @@ impl Patterns {
             means[column] += weight * x;
             ends[column] = (ends[column].0.min(x), ends[column].1.max(x));
         });
-        // Rounding may put a mean just outside the range of the values, even of a column of equal values.
+        // Because of rounding, a mean may be just outside the range of the values, even if all values of the column are
+        // equal.
         for ((mean, weight), (least, most)) in means.iter_mut().zip(&weights).zip(&ends) {
             *mean = (*mean / weight).clamp(*least, *most);
         }
@@ -125,7 +126,7 @@ impl Patterns {
         (means, variances)
     }
 
-    /// Calls `each` with the column, the row's weight and the value of every present cell.
+    /// Calls `each` for every present cell, with the cell's column, its row's weight and its value.
     fn for_cells(&self, mut each: impl FnMut(usize, f64, f64)) {
         for group in self.groups() {
             let Some(tiles) = &group.tiles else { continue };
@@ -137,13 +138,13 @@ impl Patterns {
         }
     }
 
-    /// Returns the pairs of columns that no row has both of.
+    /// Returns the pairs of columns for which no row has both values.
     pub fn never_together(&self) -> Vec<(usize, usize)> {
         let dimension = self.dimension;
         let mut together = vec![false; dimension * dimension];
         let mut last: &[usize] = &[];
         for group in self.groups().filter(|group| group.tiles.is_some()) {
-            // A pattern may end one leaf and begin the next.
+            // The first group of a leaf may have the same pattern as the last group of the leaf before.
             if group.observed == last {
                 continue;
             }
@@ -167,7 +168,7 @@ fn pattern_order(input: &Input<'_>, a: u32, b: u32) -> Ordering {
     lacks(a).cmp(lacks(b))
 }
 
-/// Calls `make` for each run of rows with the same pattern, with the columns that are present.
+/// Calls `make` for each run of rows with the same pattern. `make` receives the columns that are present, and the rows.
 pub(crate) fn grouped<T>(input: &Input<'_>, rows: &[u32], mut make: impl FnMut(Vec<usize>, &[u32]) -> T) -> Vec<T> {
     rows.chunk_by(|&a, &b| pattern_order(input, a, b).is_eq())
         .map(|run| {

@@ -1,8 +1,8 @@
-//! Components restricted to the columns that rows with missing values have.
+//! Restricts components to the observed columns of rows with missing values.
 //!
-//! Take a component with mean u and covariance S, and a row that has the columns o and lacks the columns m. The row's
-//! density is that of the Gaussian with mean `u_o` and covariance `S_oo`. Under the component, the missing part is
-//! Gaussian too, with mean `u_m + S_mo S_oo⁻¹ (x_o - u_o)` and covariance `S_mm - S_mo S_oo⁻¹ S_om`.
+//! Consider a component with mean u and covariance S, and a row that has values in the columns o but not in the columns
+//! m. The row's density is that of the Gaussian with mean `u_o` and covariance `S_oo`. Given the observed values, the
+//! missing values are Gaussian too, with mean `u_m + S_mo S_oo⁻¹ (x_o - u_o)` and covariance `S_mm - S_mo S_oo⁻¹ S_om`.
 
 use lehr_numerics::cholesky::{cholesky, solve, triangle};
 
@@ -10,10 +10,11 @@ use super::gaussians::Gaussians;
 use super::m_step::for_pairs;
 use super::parameters::Covariance;
 
-/// A component's distribution of the missing columns, given the observed ones.
+/// A component's distribution of the missing columns, given the observed columns.
 #[derive(Debug)]
 pub(crate) struct Conditional {
-    /// The regression `S_oo⁻¹ S_om`, o x m; empty if columns are independent within a component.
+    /// The regression `S_oo⁻¹ S_om`, o x m; empty if columns are independent within a component, or if no column is
+    /// missing.
     pub regression: Vec<f64>,
     /// The covariance `S_mm - S_mo S_oo⁻¹ S_om` as a packed lower triangle.
     pub covariance: Vec<f64>,
@@ -48,8 +49,8 @@ impl Gaussians {
         }
     }
 
-    /// Returns the distribution of the missing columns for component `k`; `None` if the covariance of the observed
-    /// columns is not positive definite.
+    /// Returns component `k`'s distribution of the missing columns, given the observed columns. Returns `None` if the
+    /// covariance of the observed columns is not positive definite.
     pub fn conditional(&self, k: usize, observed: &[usize], missing: &[usize]) -> Option<Conditional> {
         let numbers = self.numbers(k);
         let mut covariance = vec![0.0; triangle(missing.len())];
@@ -78,7 +79,7 @@ impl Gaussians {
     }
 }
 
-/// Returns an entry of a symmetric matrix whose lower triangle is packed.
+/// Returns entry (i, j) of a symmetric matrix, which is given as a packed lower triangle.
 pub(crate) fn entry(packed: &[f64], i: usize, j: usize) -> f64 {
     packed[triangle(i.max(j)) + i.min(j)]
 }

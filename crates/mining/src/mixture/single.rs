@@ -1,5 +1,6 @@
-//! Fits the single component under which rows are most likely. Without missing values, it is the mean and covariance of
-//! the rows; with missing values, EM finds it. Any start will do, because there is only one component.
+//! Fits the single component under which the rows are most likely. Without missing values, this component has the mean
+//! and the covariance of the rows. With missing values, EM finds the component from any start, because there is only
+//! one.
 
 use super::fit::{Columns, left_to_gain, sweep};
 use super::gaussians::Gaussians;
@@ -12,7 +13,7 @@ use crate::round::{Execution, Program, Rounds, drive};
 /// When to end the fit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SingleEnd {
-    /// The fit ends when the log-likelihood per unit of weight can gain no more than this.
+    /// The fit ends when, by estimate, the log-likelihood per unit of weight can rise by no more than this.
     pub left: f64,
     /// The maximum number of passes over the rows.
     pub most_sweeps: usize,
@@ -21,7 +22,7 @@ pub(crate) struct SingleEnd {
 /// Fits a single component, in stored units.
 ///
 /// # Errors
-/// Returns [`Error::Collapsed`] if the component has no width along a direction, and [`Error::Ranks`].
+/// Returns [`Error::Collapsed`] if the component has no width along a direction, and [`Error::Ranks`] if a rank fails.
 pub(crate) fn single(
     table: &Table<'_>,
     columns: &Columns,

@@ -15,21 +15,22 @@ use crate::input::Input;
 use crate::round::Execution;
 use crate::rows::Rows;
 
-/// The least deviation: the variance of smaller ones may underflow.
+/// The lower limit of the rows' scale. Below this limit, variances may underflow.
 const NEAREST: f64 = 1e-120;
 /// When to end the fit that fills missing values for the clustering: the remaining gain per unit of weight, and the
 /// maximum number of passes.
 const FILLED: SingleEnd = SingleEnd { left: 1e-6, most_sweeps: 200 };
-/// In that fit, rows are clouds of at least this share of a column's variance, because a fit for a start must not fail.
+/// The minimum regularisation of the fit that fills missing values. This minimum is above 0 because a fit that only
+/// prepares a start must not fail.
 const CLOUD: f64 = 1e-6;
 
 /// The rows of a fit.
 #[derive(Debug)]
 pub(crate) struct Table<'a> {
     pub input: Input<'a>,
-    /// All rows with missing values filled, which are clustered.
+    /// All rows with missing values filled. The clustering uses these rows.
     pub rows: Rows<f64>,
-    /// The rows with their missing values, if there are any, to which the mixture is fitted.
+    /// The rows with their missing values, if there are any. The mixture is fitted to these rows.
     pub patterns: Option<Patterns>,
     /// The number of rows without any value, which count as rows of weight 0.
     pub empty_rows: usize,
@@ -37,22 +38,24 @@ pub(crate) struct Table<'a> {
 
 impl<'a> Table<'a> {
     /// Arranges the rows, and fills missing values with the means of their columns. Cost: N log N and a copy of the
-    /// rows; with missing values N D log N and three copies.
+    /// rows, or N D log N and three copies if values are missing.
     ///
     /// # Errors
-    /// Returns [`Error::Unobserved`], [`Error::TooFar`], [`Error::TooNear`], [`Error::TooManyPoints`] or
-    /// [`Error::Data`].
+    /// Returns [`Error::Unobserved`] if a column has no values, and [`Error::TooManyPoints`] if there are too many
+    /// rows. Returns [`Error::TooFar`] or [`Error::TooNear`] if squared distances would overflow or variances would
+    /// underflow. Returns [`Error::Data`] for invalid weights.
     pub fn new(input: Input<'a>) -> Result<Self, Error> {
         let points = filled(&input)?;
         Self::of(input, &points)
     }
 
-    /// Arranges the rows, and fills each missing value from the rest of its row, under the one Gaussian that fits all
-    /// rows best. Filling with means would be worse: clusters would then reflect which cells are missing as much as the
-    /// values. If there are more than 64 columns, or if a column is constant, it fills with means.
+    /// Arranges the rows, and fills each missing value from the rest of its row, under the single Gaussian that fits
+    /// all rows best. Filling with means would be worse, because clusters would then reflect which cells are missing as
+    /// much as the values. If there are more than 64 columns, or if a column is constant, missing values are
+    /// nevertheless filled with means.
     ///
     /// # Errors
-    /// Returns the errors of [`new`](Self::new), and [`Error::Ranks`].
+    /// Returns the errors of [`new`](Self::new), and [`Error::Ranks`] if a rank fails.
     pub fn for_clusters(input: Input<'a>, regularisation: f64, execution: &Execution) -> Result<Self, Error> {
         let points = filled(&input)?;
         let table = Self::of(input, &points)?;
@@ -67,7 +70,8 @@ impl<'a> Table<'a> {
         Self::of(input, &table.expected(&points, &one)?)
     }
 
-    /// `points` has the input's rows with missing values filled; rows without any value have weight 0.
+    /// Arranges the rows. `points` has the input's rows with missing values filled, where rows without any value have
+    /// weight 0.
     fn of(input: Input<'a>, points: &Points) -> Result<Self, Error> {
         let rows = Rows::<f64>::new(points)?;
         if rows.units.length < NEAREST {
@@ -78,7 +82,8 @@ impl<'a> Table<'a> {
         Ok(Self { input, rows, patterns, empty_rows })
     }
 
-    /// The log-likelihood per unit of weight in stored units, minus that in the units of the input.
+    /// The log-likelihood per unit of weight in stored units, minus the log-likelihood per unit of weight in the
+    /// input's units.
     pub fn log_unit(&self) -> f64 {
         let cells = match &self.patterns {
             Some(patterns) => patterns.cells / self.rows.total_weight,
@@ -87,7 +92,7 @@ impl<'a> Table<'a> {
         cells * ln(self.rows.units.length)
     }
 
-    /// The log-density of one row in stored units, minus that in the units of the input.
+    /// The log-density of one row in stored units, minus its log-density in the input's units.
     pub fn log_unit_of(&self, row: usize) -> f64 {
         let there = match self.patterns {
             Some(_) => self.input.row(row).iter().filter(|x| !x.is_nan()).count(),
@@ -107,7 +112,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Fills each missing value with its expectation under one component, given the values that the row has.
+    /// Fills each missing value with its expectation under the component `one`, given the values that its row has.
     fn expected(&self, points: &Points, one: &Gaussians) -> Result<Points, Error> {
         let (rows, dimension) = (&self.rows, self.rows.dimension);
         let mut values = points.values().to_vec();
@@ -136,7 +141,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Returns the rows with missing values filled by means; rows without any value have weight 0.
+/// Returns the rows with missing values replaced by the means of their columns. Rows without any value get weight 0.
 fn filled<'a>(input: &Input<'a>) -> Result<Cow<'a, Points>, Error> {
     let points = input.filled()?;
     let rows = 0..input.len();
