@@ -1,5 +1,5 @@
 //! Clusters weighted points by k-means. K-means++ draws the initial centres, and Lloyd's algorithm iterates to a fixed
-//! point. Of several starts, the one with the lowest sum of squares is kept.
+//! point. Of several starts, the start with the lowest sum of squares is kept.
 //!
 //! K-means is the baseline for annealing ([`vector::cluster`](crate::vector::cluster)). For a fair comparison, both use
 //! the same rows, ranks and kernels. The initial centres are drawn as in Arthur and Vassilvitskii, "k-means++: the
