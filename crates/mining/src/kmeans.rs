@@ -3,7 +3,7 @@
 //!
 //! K-means is the baseline for annealing ([`vector::cluster`](crate::vector::cluster)). For a fair comparison, both use
 //! the same rows, ranks and kernels. The initial centres are drawn as in Arthur and Vassilvitskii, "k-means++: the
-//! advantages of careful seeding" (2007), with several candidates for each centre, as the authors recommend. The
+//! advantages of careful seeding" (2007). As the authors recommend, several candidates are drawn for each centre. The
 //! iteration follows Lloyd, "Least squares quantization in PCM" (1982).
 
 mod fit;
@@ -29,7 +29,7 @@ use fit::{Fit, State};
 use model::Outcome;
 use seeding::Near;
 
-/// The saved state of a run. The run can be resumed on any number of ranks and with any engine, and the result is
+/// The saved state of a run. The run can be resumed on any number of ranks and with any engine; the result is always
 /// bit-identical.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 

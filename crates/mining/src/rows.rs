@@ -62,8 +62,8 @@ pub(crate) struct Rows<T: Real> {
     pub dimension: usize,
     /// The number of rows of positive weight.
     pub count: usize,
-    /// The number of rows for which a `Partition` has as many leaves as these rows. It equals `count`, except in many
-    /// dimensions, where leaves are larger.
+    /// A number of rows for which a `Partition` has as many leaves as there are in `leaves`. It equals `count`, unless
+    /// leaves are larger because there are many dimensions.
     pub dealt: usize,
     /// The number of rows in a leaf. The last leaf may have fewer.
     pub leaf_rows: usize,
@@ -81,11 +81,11 @@ pub(crate) struct Rows<T: Real> {
     pub bernoulli: Option<Bernoulli>,
     /// The centre of all rows as a single cluster, in stored units.
     pub middle: Vec<f64>,
-    /// The weighted cost of all rows as a single cluster. For squared distances, it is the weighted sum of the squared
-    /// lengths of the rows.
+    /// The weighted cost of all rows as a single cluster. For squared distances, this cost is the weighted sum of the
+    /// squared lengths of the rows.
     pub square: f64,
-    /// The sum of squares within cells, if these rows are the means of cells of other rows. It is added to every cost.
-    /// `None` if the rows do not represent other rows.
+    /// The sum of squares within cells, if these rows are the means of cells of other rows. This sum is added to every
+    /// cost. `None` if the rows do not represent other rows.
     pub hidden: Option<f64>,
 }
 
@@ -100,7 +100,7 @@ pub(crate) struct Work<'w, T: Real> {
 }
 
 impl<T: Scalar> Rows<T> {
-    /// Computes the sums of a leaf, with the implementation for the storage of its rows.
+    /// Computes the sums of a leaf, with the implementation for the way in which its rows are stored.
     pub fn map(&self, computation: &impl for<'w> OverStore<T, Work<'w, T>>, leaf: usize, partial: &mut [f64]) {
         partial.fill(0.0);
         T::with_scratch(|scratch| self.leaves[leaf].store.apply(computation, Work { leaf, scratch, partial }));
@@ -130,7 +130,7 @@ impl<T: Real> Rows<T> {
     /// finite.
     ///
     /// # Errors
-    /// Returns the errors of [`Rows::new`], also if the positions are too far away.
+    /// Returns the errors of [`Rows::new`]. Positions that are too far away cause [`Error::TooFar`] as well.
     pub fn among<'a>(input: impl Into<Input<'a>>, positions: &[f64]) -> Result<Self, Error> {
         Self::laid_out(input.into(), Cost::Squared, positions, 1)
     }
@@ -215,8 +215,8 @@ impl<T: Real> Rows<T> {
         self.total_weight / self.row_weight
     }
 
-    /// Computes a coordinate of a centre from the centre's mass, which is positive, and the first moment `sum` of its
-    /// rows in the column.
+    /// Computes a coordinate of a centre from the centre's mass and the sum of its rows' coordinates. The mass must be
+    /// positive.
     pub fn center_of(&self, sum: f64, mass: f64) -> f64 {
         self.bernoulli.map_or(sum / mass, |bernoulli| bernoulli.frequency(sum, mass))
     }
@@ -226,8 +226,8 @@ impl<T: Real> Rows<T> {
         self.bernoulli.map_or(0.0, |bernoulli| bernoulli.penalty(centers))
     }
 
-    /// The maximum number of centres that fit in memory. It is limited only for sparse rows, because their centres are
-    /// not sparse.
+    /// The maximum number of centres that fit in memory. The number is limited only for sparse rows, because their
+    /// centres are not sparse.
     pub fn most_centers(&self) -> usize {
         match self.storage {
             Storage::Sparse => MOST_COORDINATES / self.dimension,

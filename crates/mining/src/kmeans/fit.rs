@@ -1,4 +1,4 @@
-//! Divides a run into steps, after each of which it can be stopped and resumed. A step draws the centres of a start or
+//! Divides a run into steps. The run can be stopped and resumed after each step. A step draws the centres of a start or
 //! makes a few iterations. The run makes one start after another and keeps the best start.
 
 use serde::{Deserialize, Serialize};
@@ -17,9 +17,9 @@ const STEP_SWEEPS: u64 = 8;
 /// The state of the start in progress.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Start {
-    /// The centres, K x D.
+    /// The current centres, K x D.
     centers: Vec<f64>,
-    /// The number of iterations of this start so far, without repeated iterations.
+    /// The number of iterations of this start so far, not counting repeated iterations.
     sweeps: u64,
     /// The cost in the last iteration. `None` before the first iteration, and before a repeated iteration.
     cost: Option<f64>,

@@ -39,8 +39,8 @@ pub struct Model {
     pub best_iterations: u64,
     /// The number of seconds that this process spent in each phase.
     pub phases: Vec<(String, f64)>,
-    /// How the ranks differ in the seconds that they spent in each phase, and in computing, communicating and waiting.
-    /// Empty for engines without ranks.
+    /// How much time the ranks spent in each phase, and in computing, communicating and waiting: the spread over ranks,
+    /// in seconds. Empty for engines without ranks.
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
@@ -64,7 +64,7 @@ impl Model {
         centroids.expect("a clustering has centres, which are finite, and borders of its clusters")
     }
 
-    /// Converts the outcome of a run to the unit of the input, and numbers the clusters for the user.
+    /// Converts the outcome of a run to the unit of the input, and numbers the clusters.
     pub(super) fn new<T: Scalar>(
         input: Input<'_>,
         rows: &Rows<T>,

@@ -12,11 +12,11 @@ use crate::rows::{Input, PLACE, Precision};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sweeps {
-    /// Assign nearby rows together. Rows in a bounding box are not compared with centres that cannot be nearest to any
-    /// of them. Boxes are skipped if no centre around them has moved. In more than 16 dimensions, boxes exclude hardly
-    /// any centres, so each row is compared with each centre as in `Plain`. With at least 16 centres, each row of bits
-    /// keeps a lower bound on its distance to each centre. Rows of bits are compared only with centres that may be
-    /// nearest.
+    /// Group nearby rows in bounding boxes. A centre is not compared with the rows of a box if every row of the box has
+    /// a nearer centre. A box is skipped if no centre around the box has moved. In more than 16 dimensions, boxes
+    /// exclude hardly any centres, so each row is compared with each centre as in `Plain`. With at least 16 centres,
+    /// each row of bits keeps a lower bound on its distance to each centre. Rows of bits are compared only with centres
+    /// that may be nearest.
     #[default]
     Bounded,
     /// Compare each row with each centre, as in Lloyd's algorithm.
@@ -81,7 +81,7 @@ impl Parameters {
     ///
     /// # Errors
     /// Returns [`Error::Parameter`] for an invalid value, [`Error::TooManyClusters`] if there are more clusters than
-    /// points, or [`Error::TooManyPoints`].
+    /// points, or [`Error::TooManyPoints`] if a `u32` cannot number the points.
     pub fn check<'a>(&self, input: impl Into<Input<'a>>) -> Result<(), Error> {
         let points = input.into();
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });

@@ -1,5 +1,5 @@
-//! Stores the positions with which rows are compared while centres are drawn. The form of the positions depends on the
-//! kernel, which depends on how the rows are stored.
+//! Stores the positions with which rows are compared while centres are drawn. Each way of storing rows has its own
+//! kernel, which needs the positions in its own form.
 //!
 //! Rows of numbers and of bits are compared in the precision in which they are stored. If a row equals a position,
 //! their distance is exactly 0. For numbers, this holds because distances are computed from differences; for bits,
@@ -18,7 +18,7 @@ pub(super) struct Positions<'a, T: Real> {
     numbers: HardCenters<T>,
     /// The positions in the coordinates of bits; empty unless rows are bits.
     bits: HardBitCenters<T>,
-    /// The squared distance in stored units that equals a squared distance of 1 in the coordinates of bits.
+    /// The squared distance in stored units that corresponds to a squared distance of 1 in the coordinates of bits.
     per_bit: f64,
     sparse: Vec<SparseDistance<'a>>,
     unit: f64,
@@ -75,8 +75,7 @@ impl<'a, T: Scalar> Positions<'a, T> {
         scratch.sums.iter_mut().for_each(|distance| *distance *= self.per_bit);
     }
 
-    /// Writes the squared distance of each of these sparse rows of the input from each position to `scratch.sums`, rows
-    /// x K.
+    /// Writes the squared distance of each sparse row in `rows` from each position to `scratch.sums`, rows x K.
     pub fn distances_of_sparse(&self, input: Input<'_>, rows: &[u32], scratch: &mut Scratch<T>) {
         let Input::Sparse(input) = input else { unreachable!("rows that are kept sparse were given so") };
         scratch.sums.clear();

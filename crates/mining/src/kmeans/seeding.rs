@@ -1,5 +1,5 @@
 //! Draws initial centres by k-means++ with several candidates for each centre. Also finds the rows that add most to the
-//! cost, to which centres without rows are moved.
+//! cost. Centres without rows are moved to these rows.
 //!
 //! The candidates for a centre are rows. The probability of a row is proportional to its weight times its squared
 //! distance to the nearest centre so far. The candidate that lowers the sum of squares most becomes the centre. A draw
@@ -134,8 +134,8 @@ pub(super) async fn draw<T: Scalar>(
 }
 
 /// Adds centres until there are `clusters` of them, or until every row coincides with a centre. Each new centre is the
-/// row with the largest weight times squared distance to the nearest centre so far. Of several rows with the largest
-/// value, the first row is used.
+/// row with the largest weight times squared distance to the nearest centre so far. If several rows have the same
+/// value, the first of these rows is used.
 pub(super) async fn farthest<T: Scalar>(
     input: Input<'_>,
     rows: &Rows<T>,
@@ -189,8 +189,8 @@ impl<'a, T: Scalar> Nearest<'a, T> {
         Self { rows, near, known: 0, group: rows.leaves.len().isqrt().max(1), is_close: false }
     }
 
-    /// Starts again in double precision and returns `true`, if rows of numbers were compared in single precision. It is
-    /// called if every row seems to coincide with a centre.
+    /// Starts again in double precision and returns `true`, if rows of numbers were compared in single precision.
+    /// Callers use this function if every row seems to coincide with a centre.
     fn look_closer(&mut self) -> bool {
         let is_of_use = !self.is_close && self.rows.storage == Storage::Numbers && T::EPSILON > f64::EPSILON;
         if is_of_use {

@@ -3,10 +3,10 @@
 //! This file computes the cost of a row in a component, the frequencies of a component, and the coordinates for the
 //! component's stability test.
 //!
-//! A component has a frequency `y_j` for each column. The cost of a row `x` in the component is `E = -sum_j [x_j ln y_j
-//! + (1 - x_j) ln(1 - y_j)]` nats. It equals the cost of the empty row, `-sum_j ln(1 - y_j)`, plus `ln((1 - y_j) /
-//! y_j)` for each set bit. A squared distance of a row of bits is also a constant plus a term for each set bit, so both
-//! use the same kernels. `docs/design/bits.md` derives the formulas of this file.
+//! A component has a frequency `y_j` for each column. The cost of a row `x` in nats is `E = -sum_j [x_j ln y_j + (1 -
+//! x_j) ln(1 - y_j)]`. It equals the cost of the empty row, `-sum_j ln(1 - y_j)`, plus `ln((1 - y_j) / y_j)` for each
+//! set bit. A squared distance of a row of bits is also a constant plus a term for each set bit, so both use the same
+//! kernels. `docs/design/bits.md` derives the formulas of this file.
 
 use lehr_numerics::bits::for_each_set_bit;
 use lehr_numerics::elementary::ln;
@@ -59,7 +59,7 @@ pub(crate) fn merging_cost(masses: [f64; 2], a: &[f64], b: &[f64]) -> f64 {
 /// Bernoulli distributions with a prior count, in stored weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bernoulli {
-    /// The prior count. It is added to the ones and to the zeros of every column in every component.
+    /// The prior count. The count is added to the ones and to the zeros of every column in every component.
     pub prior: f64,
 }
 
@@ -83,8 +83,8 @@ impl Bernoulli {
     /// Returns the mean of the rows of a component and the unit of each column, for the component's stability test. The
     /// unit of a constant column is 0.
     ///
-    /// The unit of a column is the standard deviation of a bit, at the frequency that each half of the component would
-    /// have. Each half has its own prior.
+    /// The unit of a column is the standard deviation of a bit in one half of the component. The frequency of each half
+    /// includes a prior of its own.
     pub fn frame(&self, frequencies: &[f64], mass: f64) -> (Vec<f64>, Vec<f64>) {
         let b = self.prior;
         let mean = |&y: &f64| if mass > 0.0 { ((y * (mass + 2.0 * b) - b) / mass).clamp(0.0, 1.0) } else { y };

@@ -6,7 +6,7 @@ use lehr_numerics::bits::for_each_set_bit;
 /// The maximum number of coordinates of all centres together, if rows are sparse: 2 GiB. Every rank holds about 15
 /// copies of the centres at the same time in k-means, and about 60 copies in annealing. For example, the centres of 10
 /// clusters with 100,000 columns take 8 MB. With these centres, k-means used 120 MB on one rank and 280 MB on two
-/// ranks. Annealing used 420 MB and 940 MB.
+/// ranks. Annealing used 420 MB on one rank and 940 MB on two ranks.
 pub(crate) const MOST_COORDINATES: usize = 1 << 28;
 
 /// The expected value in the error that reports too many coordinates of centres.

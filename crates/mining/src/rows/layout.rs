@@ -5,10 +5,9 @@
 //!
 //! Rows of numbers in up to 16 dimensions are sorted in sections of 65,536 consecutive rows. Each section is sorted in
 //! the order of a k-d tree, and the cells of the tree are the leaves. A leaf therefore has a small bounding box, and
-//! only the centres near the box matter. This gives most of the speed at low temperatures. The leaves of a section are
-//! then shuffled, so that every rank has leaves from each region. Because the length of a section is fixed, leaves can
-//! be built from only some of the rows. A rank, or a reader of a file larger than memory, therefore gets the same
-//! leaves.
+//! only the centres near the box matter. These boxes give most of the speed at low temperatures. The leaves of a
+//! section are then shuffled, so that every rank has leaves from each region. The length of a section is fixed. A rank,
+//! or a reader of a file larger than memory, can therefore build the same leaves from only some of the rows.
 
 use lehr_numerics::tiles::DIRECT_DIMENSION;
 
@@ -112,9 +111,10 @@ pub(super) struct Deal {
     pub dealt: usize,
 }
 
-/// The minimum number of leaves that remain when leaves are enlarged. There must be enough leaves for all ranks.
+/// The minimum number of leaves that remain when leaves are enlarged. The ranks share the leaves, so there must be
+/// enough of them.
 const LEAST_LEAVES: usize = 64;
-/// The number of rows in a leaf in many dimensions, if there are enough leaves. A pass over this many rows takes longer
+/// The number of rows in a leaf in many dimensions, if there are enough rows. A pass over this many rows takes longer
 /// than adding up the sums of the leaf.
 const WIDE_LEAF_ROWS: usize = 512;
 
@@ -172,8 +172,8 @@ fn arrange(input: Input<'_>, rows: &mut [u32], leaf_rows: usize, keys: &mut Vec<
     arrange(input, right, leaf_rows, keys);
 }
 
-/// Returns the column in which the rows have the largest range. If several columns have the same range, the first is
-/// returned.
+/// Returns the column in which the rows have the largest range. If several columns have the same range, the first of
+/// these columns is returned.
 fn widest_column(input: Input<'_>, rows: &[u32]) -> usize {
     let dimension = input.dimension();
     let (mut least, mut most) = (vec![f64::INFINITY; dimension], vec![f64::NEG_INFINITY; dimension]);

@@ -1,7 +1,7 @@
 //! Makes leaves. Each leaf contains the rows that one call of a kernel processes.
 //!
-//! If the rows are in a file larger than memory, leaves are made one at a time, and their tiles are written to another
-//! file ([`super::spill`]). Memory then holds only one leaf. The content and the order of the leaves are the same as in
+//! If the rows are in a file larger than memory, leaves are made one at a time. Their tiles are written to another file
+//! ([`super::spill`]), so memory holds only one leaf. The content and the order of the leaves are the same as in
 //! memory.
 
 use lehr_numerics::bits::BitRows;

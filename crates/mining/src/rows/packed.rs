@@ -14,11 +14,11 @@ use super::input::Input;
 /// The maximum factor by which memory may grow when sparse rows become bits or numbers. With a larger factor, passes
 /// over the bits or numbers would take longer than passes over the sparse values.
 const MOST_GROWTH: usize = 4;
-/// The maximum number of bytes that rows may take in sparse form, for a conversion to this form. If rows take more,
-/// they may be in a file because memory is short.
+/// The maximum number of bytes of the sparse form. Rows that would take more bytes are not converted to it: they may be
+/// in a file because memory is short.
 const MOST_BYTES: usize = 1 << 30;
 
-/// Rows that were converted to another form than the form of the input.
+/// Rows that were converted to a form other than the form of the input.
 #[derive(Debug)]
 pub(crate) enum Packed {
     Bits(Fingerprints),

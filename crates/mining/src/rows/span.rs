@@ -123,8 +123,8 @@ impl Span {
 
 /// Reflects coordinates at a plane with a random normal. A second reflection restores the coordinates.
 ///
-/// Each row has no component along the directions of later rows. Without the reflection, the later coordinates would be
-/// 0 in most rows. They would look like columns of rounded values.
+/// Each row has no component along the directions of later rows. Without the reflection, the columns of these
+/// coordinates would be 0 in most rows, and look like columns of rounded values.
 fn reflect(coordinates: &mut [f64]) {
     let stream = Stream::new(0, "span");
     let mirror: Vec<f64> = (0..coordinates.len() as u64).map(|j| stream.normal(j)).collect();
@@ -136,7 +136,8 @@ fn reflect(coordinates: &mut [f64]) {
 #[derive(Debug)]
 struct Rest {
     values: Vec<f64>,
-    /// The squared lengths of the vectors from which the rest was computed, which determine its rounding error.
+    /// The sum of the squared lengths of the vectors from which the rest was computed. It determines the rounding error
+    /// of the rest.
     whole: f64,
     /// The squared length of `values` before any direction is subtracted.
     square: f64,
@@ -151,7 +152,7 @@ impl Rest {
         Self { values, whole, square, left: square, coordinates: Vec::new() }
     }
 
-    /// Returns whether only rounding errors are left of the row.
+    /// Returns whether only rounding errors are left of the row's rest.
     fn is_spent(&self) -> bool {
         self.left <= self.whole * self.values.len() as f64 * (4.0 * f64::EPSILON * f64::EPSILON)
     }

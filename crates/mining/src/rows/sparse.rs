@@ -2,15 +2,15 @@
 //!
 //! Kernels ([`lehr_numerics::sparse`]) only compare distances. They subtract squared lengths, so a squared distance has
 //! an error of a few units in the last place of these lengths. Reported values are computed from differences, as for
-//! rows of numbers. Distances whose value affects a result are computed in the same way: for spreads, for the initial
-//! centres of k-means, and for membership within a radius. The columns in which a row is 0 contribute the sum of the
-//! empty row, minus the terms of the few other columns. These terms are added and subtracted in twice the precision, so
-//! no digits are lost.
+//! rows of numbers. Other distances whose value affects a result are computed in the same way. Spreads, the initial
+//! centres of k-means, and membership within a radius use such distances. The columns in which a row is 0 contribute
+//! the sum of the empty row, minus the terms of the few other columns. These terms are added and subtracted in twice
+//! the precision, so no digits are lost.
 
 use lehr_data::Sparse;
 use lehr_numerics::compensated::Sum;
 
-/// The columns in which a row is 0 count as 0 if they contribute less than this share of the empty row's squared
+/// The contribution of the columns in which a row is 0 counts as 0 if it is below this share of the empty row's squared
 /// distance. The error of a compensated sum is smaller than this share, even over millions of columns.
 const RESIDUE: f64 = 1e-26;
 
@@ -43,7 +43,7 @@ impl<'a> SparseDistance<'a> {
         if elsewhere <= RESIDUE * self.empty.value() { there } else { elsewhere + there }
     }
 
-    /// Returns the squared distance of a row, accurate to ten digits. It uses plain sums unless these cancel. The row
+    /// Returns the squared distance of a row, accurate to ten digits. Plain sums are used unless they cancel. The row
     /// is given by its columns and values; the values are divided by `unit`.
     pub fn nearly(&self, columns: &[u32], values: &[f64], unit: f64) -> f64 {
         let (empty, mut elsewhere, mut there) = (self.empty.value(), 0.0, 0.0);

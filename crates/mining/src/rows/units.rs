@@ -26,7 +26,7 @@ pub(crate) struct Units {
     /// The origin in the unit of the input. A stored `x` represents `origin + length * x` in the input.
     pub origin: Vec<f64>,
     pub length: f64,
-    /// 1 over the length, which is exact.
+    /// 1 divided by `length`. This number is exact, because `length` is a power of two.
     pub per_length: f64,
     /// The origin in stored units.
     pub scaled_origin: Vec<f64>,
@@ -168,7 +168,7 @@ impl Survey {
         Ok(Self { weight_unit, total_weight, row_weight, means, deviation })
     }
 
-    /// The unit of lengths: the power of two near the deviation.
+    /// The unit of length: the power of two near the deviation.
     pub fn length(&self) -> f64 {
         if self.deviation > 0.0 { power_of_two_near(self.deviation) } else { 1.0 }
     }

@@ -1,8 +1,8 @@
 //! Removes the empty columns of sparse rows, if most columns are empty.
 //!
-//! Centres are not sparse. Because of a single stray column number (`1 16777216:2`), they would take gigabytes of
-//! zeros, with copies on each rank. A column that is 0 in every row adds nothing to any distance, and every centre is 0
-//! in this column. The computation therefore uses only columns with values, and the empty columns are restored in the
+//! Centres are not sparse. With a single stray column number (`1 16777216:2`), centres would need gigabytes of zeros,
+//! with copies on each rank. A column that is 0 in every row adds nothing to any distance, and every centre is 0 in
+//! this column. The computation therefore uses only columns with values, and the empty columns are restored in the
 //! result.
 
 use lehr_data::Sparse;
