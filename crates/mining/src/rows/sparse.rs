@@ -10,8 +10,8 @@
 use lehr_data::Sparse;
 use lehr_numerics::compensated::Sum;
 
-/// The contribution of the columns in which a row is 0 counts as 0 if it is below this share of the empty row's squared
-/// distance. The error of a compensated sum is smaller than this share, even over millions of columns.
+/// The contribution of columns in which a row is 0 counts as 0 below this share of the empty row's squared distance.
+/// The error of a compensated sum is smaller than this share, even over millions of columns.
 const RESIDUE: f64 = 1e-26;
 
 /// Computes squared distances of sparse rows from one position.
