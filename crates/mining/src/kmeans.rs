@@ -1,10 +1,10 @@
-//! K-means on weighted points: k-means++ draws the starts, Lloyd's algorithm iterates to a fixed point, and the best of
-//! several starts is kept.
+//! Clusters weighted points by k-means. K-means++ draws the initial centres, and Lloyd's algorithm iterates to a fixed
+//! point. Of several starts, the start with the lowest sum of squares is kept.
 //!
-//! It is the baseline for annealing ([`vector::cluster`](crate::vector::cluster)), and runs on the same rows, ranks and
-//! kernels for comparison. The starts follow Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding"
-//! (2007), with several candidates for each centre as they recommend. The iteration is that of Lloyd, "Least squares
-//! quantization in PCM" (1982).
+//! K-means is the baseline for annealing ([`vector::cluster`](crate::vector::cluster)). For a fair comparison, both use
+//! the same rows, ranks and kernels. The initial centres are drawn as in Arthur and Vassilvitskii, "k-means++: the
+//! advantages of careful seeding" (2007). As the authors recommend, several candidates are drawn for each centre. The
+//! iteration follows Lloyd, "Least squares quantization in PCM" (1982).
 
 mod fit;
 mod model;
@@ -29,7 +29,8 @@ use fit::{Fit, State};
 use model::Outcome;
 use seeding::Near;
 
-/// A run that can be resumed on any number of ranks and under any engine, with bit-identical results.
+/// The saved state of a run. The run can be resumed on any number of ranks and with any engine; the result is always
+/// bit-identical.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
@@ -41,9 +42,9 @@ impl Resumable for Parameters {
 /// Clusters points by k-means.
 ///
 /// # Errors
-/// Returns the errors of [`Parameters::check`]. Returns [`Error::Parameter`] if given centres are at least 1e9 times as
-/// far from the points as the points are from each other. Returns [`Error::TooFar`], or [`Error::Stopped`] if the
-/// observer requested it, after handing it the checkpoint.
+/// Returns the errors of [`Parameters::check`]. Returns [`Error::Parameter`] if a given centre is more than about 1e9
+/// times as far from the points as the points are from each other. Returns [`Error::TooFar`] if squared distances would
+/// overflow. Returns [`Error::Stopped`] if the observer requests a stop; the observer gets the checkpoint first.
 ///
 /// # Example
 /// ```
@@ -57,9 +58,10 @@ impl Resumable for Parameters {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Cost: a start takes K x (2 + ln K) passes of N x D operations to draw its centres, then its iterations. An iteration
-/// takes at most N x K x D operations. In up to 16 dimensions it takes far fewer once most centres stop moving. Memory:
-/// the points, and a copy of them in the requested precision, which is in a file if the points are.
+/// Cost: to draw its centres, a start makes K x (2 + ln K) passes of N x D operations each. Each iteration then takes
+/// at most N x K x D operations. In up to 16 dimensions, iterations take far fewer operations once most centres stop
+/// moving. Memory: the points and a copy of them in the requested precision. If the points are in a file, the copy is
+/// in a file too.
 pub fn cluster<'a>(
     input: impl Into<Input<'a>>,
     parameters: &Parameters,
@@ -71,10 +73,10 @@ pub fn cluster<'a>(
     dispatch(input, parameters.clone(), None, execution, observer)
 }
 
-/// Resumes an interrupted run; the result is bit-identical to an uninterrupted one.
+/// Resumes an interrupted run. The result is bit-identical to the result of an uninterrupted run.
 ///
 /// # Errors
-/// Returns [`Error::OtherData`] if the points are not those of the checkpoint; otherwise as for [`cluster`].
+/// Returns [`Error::OtherData`] if the checkpoint belongs to other points, and the errors of [`cluster`].
 pub fn resume<'a>(
     input: impl Into<Input<'a>>,
     checkpoint: Checkpoint,
@@ -94,10 +96,11 @@ fn dispatch(
     execution: &Execution,
     observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
-    // A checkpoint belongs to the rows as they were given.
+    // A checkpoint stores the fingerprint of the original rows, so compute it before the rows are converted.
     let (fingerprint, packed) = (input.fingerprint(), Packed::of(input));
     let input = packed.as_ref().map_or(input, Packed::input);
-    // Centres that the user gave may also be outside the columns in use, and outside the span of the rows.
+    // Centres that the user gave may have values in unused columns, and may lie outside the span of the rows. In this
+    // case, neither the columns nor the dimensions are reduced.
     let used = if parameters.centers.is_none() { UsedColumns::of(input) } else { None };
     let input = used.as_ref().map_or(input, |used| Input::Sparse(&used.rows));
     let span = if parameters.centers.is_none() { Span::of(input, execution.threads)? } else { None };
@@ -144,7 +147,7 @@ fn run<T: Scalar>(
     Ok(Model::new(input, &run.rows, outcome, run.labelled.into_values(), &run.shared.parameters))
 }
 
-/// The program of a run.
+/// The k-means program that every rank runs.
 struct Run<'a, 'o, T: Scalar> {
     input: Input<'a>,
     rows: Rows<T>,

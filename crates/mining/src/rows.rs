@@ -1,9 +1,9 @@
-//! The rows of a run in the form that all methods use. They are divided into leaves of nearby rows, measured from the
-//! mean, in units in which they are about 1.
+//! Stores the rows of a run in the form that all methods use. The rows are divided into leaves of nearby rows. Their
+//! coordinates are relative to the mean, in a unit in which they are about 1.
 //!
 //! `layout.rs` decides which rows a leaf holds, and `units.rs` computes the origin and the units. `store.rs` decides
 //! whether rows are stored as numbers, as bits or sparse. `leaves.rs` makes the leaves, in memory or in a file. All
-//! four depend on the data alone, so results have the same bits for any number of ranks.
+//! four files depend on the data alone, so results are bit-identical for any number of ranks.
 
 pub(crate) mod bernoulli;
 mod cost;
@@ -52,7 +52,7 @@ pub(crate) use used::UsedColumns;
 use crate::Error;
 use crate::summary::Summary;
 
-/// With fewer rows, one thread arranges them.
+/// The minimum number of rows for which several threads arrange the rows.
 const WORTH_THREADS: usize = 1 << 14;
 
 /// All rows of a run.
@@ -62,44 +62,45 @@ pub(crate) struct Rows<T: Real> {
     pub dimension: usize,
     /// The number of rows of positive weight.
     pub count: usize,
-    /// The number of rows for which a partition has this many leaves. It is `count`, except in many dimensions, where
-    /// leaves are larger.
+    /// A number of rows for which a `Partition` has as many leaves as there are in `leaves`. It equals `count`, unless
+    /// leaves are larger because there are many dimensions.
     pub dealt: usize,
-    /// The number of rows in a leaf, except the last, which may have fewer.
+    /// The number of rows in a leaf. The last leaf may have fewer.
     pub leaf_rows: usize,
     /// How all leaves store their rows.
     pub storage: Storage,
     pub units: Units,
     /// The sum of the stored weights.
     pub total_weight: f64,
-    /// The stored weight that counts as one row: `sum w^2 / sum w`, which is 1 if all rows weigh 1. So the weights
-    /// count as `(sum w)^2 / sum w^2` rows, the effective sample size (Kish 1965). Priors and criteria that count rows
-    /// use it, so that the unit of weights does not affect results.
+    /// The stored weight that counts as one row: `sum w^2 / sum w`, which is 1 if all rows weigh 1. The total weight
+    /// divided by this weight is the effective sample size, `(sum w)^2 / sum w^2` (Kish 1965). Priors and criteria that
+    /// count rows use this weight, so that the unit of weights does not affect results.
     pub row_weight: f64,
-    /// The cost of a row in a centre, if it is not the squared distance. Rows are then bits, which are stored
-    /// unchanged, with the origin at 0 and the unit 1.
+    /// The Bernoulli cost; `None` if the cost of a row is its squared distance from the centre. With the Bernoulli
+    /// cost, rows are bits that are stored unchanged, with the origin at 0 and the unit 1.
     pub bernoulli: Option<Bernoulli>,
-    /// The stored centre of all rows, as a single cluster.
+    /// The centre of all rows as a single cluster, in stored units.
     pub middle: Vec<f64>,
-    /// The weighted cost of all rows in this cluster. For squared distances, it is the sum of their squared lengths.
+    /// The weighted cost of all rows as a single cluster. For squared distances, this cost is the weighted sum of the
+    /// squared lengths of the rows.
     pub square: f64,
-    /// The scatter within cells, if these rows are means of cells that represent other rows. It is added to every cost.
-    /// `None` if the rows represent no other rows.
+    /// The sum of squares within cells, if these rows are the means of cells of other rows. This sum is added to every
+    /// cost. `None` if the rows do not represent other rows.
     pub hidden: Option<f64>,
 }
 
-/// The memory that a round uses to map a leaf.
+/// The leaf that a round maps, with the memory for the computation.
 pub(crate) struct Work<'w, T: Real> {
     /// The number of the leaf.
     pub leaf: usize,
     /// This thread's buffers.
     pub scratch: &'w mut Scratch<T>,
-    /// The leaf's sums, which begin at 0.
+    /// The sums of the leaf, which are 0 at first.
     pub partial: &'w mut [f64],
 }
 
 impl<T: Scalar> Rows<T> {
-    /// Maps a leaf: computes its sums with the implementation for the storage of its rows.
+    /// Computes the sums of a leaf, with the implementation for the way in which its rows are stored.
     pub fn map(&self, computation: &impl for<'w> OverStore<T, Work<'w, T>>, leaf: usize, partial: &mut [f64]) {
         partial.fill(0.0);
         T::with_scratch(|scratch| self.leaves[leaf].store.apply(computation, Work { leaf, scratch, partial }));
@@ -107,7 +108,8 @@ impl<T: Scalar> Rows<T> {
 }
 
 impl<T: Real> Rows<T> {
-    /// Arranges the rows. Cost: N log N, and one copy of the rows, in memory or in a file as the rows are.
+    /// Arranges the rows of the input. Cost: N log N operations and one copy of the rows. If the rows are in a file,
+    /// the copy is in a file too.
     ///
     /// # Errors
     /// Returns [`Error::TooFar`] if squared distances would overflow, [`Error::TooManyPoints`], or [`Error::Spill`].
@@ -123,17 +125,18 @@ impl<T: Real> Rows<T> {
         Self::laid_out(input, cost, &[], threads)
     }
 
-    /// Arranges the rows in a unit in which `positions`, row after row, are not far away either. Rows that are near
-    /// each other may be far from the positions, and the squares of their distances must be finite.
+    /// Arranges the rows in a unit that is large enough for both the rows and `positions`, which are stored row after
+    /// row. Rows that are close together may be far from the positions, and squared distances between them must be
+    /// finite.
     ///
     /// # Errors
-    /// Returns the errors of [`Rows::new`], which the positions may cause too.
+    /// Returns the errors of [`Rows::new`]. Positions that are too far away cause [`Error::TooFar`] as well.
     pub fn among<'a>(input: impl Into<Input<'a>>, positions: &[f64]) -> Result<Self, Error> {
         Self::laid_out(input.into(), Cost::Squared, positions, 1)
     }
 
     fn laid_out(input: Input<'_>, cost: Cost, positions: &[f64], threads: usize) -> Result<Self, Error> {
-        // A few rows are arranged before other threads would have started.
+        // For few rows, starting threads takes longer than arranging the rows.
         let threads = if input.len() < WORTH_THREADS { 1 } else { threads };
         let dimension = input.dimension();
         if u32::try_from(input.len()).is_err() {
@@ -175,7 +178,8 @@ impl<T: Real> Rows<T> {
         Ok(rows)
     }
 
-    /// Returns rows that are the means of cells of these rows of numbers, in the same units.
+    /// Creates rows that represent `others`, which must be rows of numbers. The new rows are the means of the cells in
+    /// `summary`, in the same units.
     ///
     /// # Errors
     /// Returns [`Error::Data`] if a position or a weight is not finite.
@@ -206,12 +210,13 @@ impl<T: Real> Rows<T> {
         Sum::of(self.leaves.iter().map(|leaf| leaf.store.square(|bits| distance.of(bits))))
     }
 
-    /// The effective number of rows.
+    /// The effective sample size, see [`row_weight`](Self::row_weight).
     pub fn effective(&self) -> f64 {
         self.total_weight / self.row_weight
     }
 
-    /// The coordinate of a centre of positive mass in a column, where `sum` is the first moment of its rows.
+    /// Computes a coordinate of a centre from the centre's mass and the sum of its rows' coordinates. The mass must be
+    /// positive.
     pub fn center_of(&self, sum: f64, mass: f64) -> f64 {
         self.bernoulli.map_or(sum / mass, |bernoulli| bernoulli.frequency(sum, mass))
     }
@@ -221,7 +226,8 @@ impl<T: Real> Rows<T> {
         self.bernoulli.map_or(0.0, |bernoulli| bernoulli.penalty(centers))
     }
 
-    /// The maximum number of centres for which there is memory; centres are not sparse.
+    /// The maximum number of centres that fit in memory. The number is limited only for sparse rows, because their
+    /// centres are not sparse.
     pub fn most_centers(&self) -> usize {
         match self.storage {
             Storage::Sparse => MOST_COORDINATES / self.dimension,
@@ -241,7 +247,7 @@ mod tests {
         let side = |bounds: &[f64]| (bounds[2] - bounds[0]).max(bounds[3] - bounds[1]);
         let whole = rows.leaves.iter().fold(0.0f64, |most, leaf| most.max(leaf.bounds[2].abs()));
         let mean = rows.leaves.iter().map(|leaf| side(&leaf.bounds)).sum::<f64>() / rows.leaves.len() as f64;
-        // 32,000 rows in leaves of 64: a box is about 1/22 of the square's side.
+        // With 32,000 rows in leaves of 64, the side of a box is about 1/22 of the side of the square.
         assert!(mean < whole / 5.0, "mean side {mean} of half a side {whole}");
         for run in rows.leaves.chunks(rows.leaves.len() / 8) {
             let (least, most) = run.iter().fold((f64::MAX, f64::MIN), |(least, most), leaf| {

@@ -1,5 +1,5 @@
-//! A run as a series of steps: one start after another, a few iterations in each step. It can be resumed after each
-//! step, and keeps the best start.
+//! Divides a run into steps. The run can be stopped and resumed after each step. A step draws the centres of a start or
+//! makes a few iterations. The run makes one start after another and keeps the best start.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,43 +11,43 @@ use crate::lloyd::{AWAY, Centers, LastMove, Lloyd, Patience, Remembered};
 use crate::round::{LeafCells, Rounds};
 use crate::rows::{Input, Rows, Scalar};
 
-/// The maximum number of iterations in a step. A request to stop takes effect after the step.
+/// The maximum number of iterations in a step. A request to stop takes effect at the end of the step.
 const STEP_SWEEPS: u64 = 8;
 
-/// A start in progress.
+/// The state of the start in progress.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Start {
-    /// The centres, K x D.
+    /// The current centres, K x D.
     centers: Vec<f64>,
-    /// The number of passes over the rows so far.
+    /// The number of iterations of this start so far, not counting repeated iterations.
     sweeps: u64,
-    /// The cost at the last pass; `None` before the first, and if an iteration is repeated.
+    /// The cost in the last iteration. `None` before the first iteration, and before a repeated iteration.
     cost: Option<f64>,
-    /// The number of sweeps that were repeated because a centre had no row, which `sweeps` leaves out. It is the
-    /// largest number if there is no row left for such a centre.
+    /// The number of iterations that were repeated because a centre had no rows. `u64::MAX` if a centre has no rows and
+    /// every row coincides with another centre.
     #[serde(default)]
     redone: u64,
 }
 
-/// The whole state of a run, in stored units, and so the content of its checkpoint.
+/// The complete state of a run, in stored units. A checkpoint saves this state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    /// The sum of squares that each start reached.
+    /// The final sum of squares of each start.
     pub(super) costs: Vec<f64>,
-    /// The number of starts that ended before their fixed point.
+    /// The number of starts that reached the maximum number of iterations before they converged.
     pub(super) unfinished: usize,
     best: Option<(Vec<f64>, f64)>,
     /// Whether the best start reached its fixed point. Older checkpoints do not have this field.
     #[serde(default)]
     is_best_fixed: bool,
-    /// The number of sweeps of the best start.
+    /// The number of iterations of the best start.
     #[serde(default)]
     pub(super) best_sweeps: u64,
     current: Option<Start>,
     pub(super) sweeps: u64,
 }
 
-/// A run in progress.
+/// A k-means run in progress: its state, and the data for its next steps.
 pub(super) struct Fit<'a, T: Scalar> {
     input: Input<'a>,
     rows: &'a Rows<T>,
@@ -71,10 +71,11 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Self { input, rows, parameters, near, lloyd, state }
     }
 
-    /// Converts given centres to stored units.
+    /// Converts the centres that the user gave to stored units.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if a centre is so far away that squared distances from it are meaningless.
+    /// Returns [`Error::Parameter`] if a centre is so far from the points that its squared distances from them are
+    /// meaningless.
     fn given(&self, centers: &[f64]) -> Result<Vec<f64>, Error> {
         let mut stored = centers.to_vec();
         for (center, given) in stored.chunks_exact_mut(self.rows.dimension).zip(centers.chunks(self.rows.dimension)) {
@@ -89,8 +90,8 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Ok(stored)
     }
 
-    /// Replaces each centre without rows after the last iteration by a row. Returns `None` if every row coincides with
-    /// a centre.
+    /// Moves each centre that had no rows in the last iteration to the row that adds most to the cost. Returns `None`
+    /// if every row coincides with a centre.
     async fn without_empty(&mut self, rounds: &mut dyn Rounds, centers: &Centers) -> Result<Option<Vec<f64>>, Error> {
         let masses = self.lloyd.masses();
         let (empty, held): (Vec<usize>, Vec<usize>) = (0..centers.len()).partition(|&k| masses[k] == 0.0);
@@ -98,7 +99,7 @@ impl<'a, T: Scalar> Fit<'a, T> {
         let kept = Centers { dimension, values: held.iter().flat_map(|&k| centers.center(k)).copied().collect() };
         let all = farthest(self.input, self.rows, self.near, rounds, kept, centers.len()).await?;
         let mut values = centers.values.clone();
-        // The new positions follow the centres that were kept, and replace the empty ones.
+        // In `all`, the new positions of the empty centres follow the centres that were kept.
         let found = (held.len()..all.len()).map(|k| all.center(k));
         for (&k, row) in empty.iter().zip(found) {
             values[k * dimension..][..dimension].copy_from_slice(row);
@@ -106,12 +107,12 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Ok((all.len() > held.len()).then_some(values))
     }
 
-    /// How the best centres move when rows are labelled.
+    /// Returns how the best centres move when rows are labelled.
     pub fn last_move(&self) -> LastMove {
         LastMove::after(self.state.is_best_fixed)
     }
 
-    /// The best centres, once the run has ended.
+    /// Returns the centres of the best start; none before the first start has ended.
     pub fn centers(&self) -> Centers {
         let values = self.state.best.as_ref().map(|(values, _)| values.clone()).unwrap_or_default();
         Centers { dimension: self.rows.dimension, values }
@@ -136,7 +137,7 @@ impl<T: Scalar> run::Fit<Parameters> for Fit<'_, T> {
         let cost = best.as_ref().map(|(_, cost)| *cost).or(current.as_ref().and_then(|start| start.cost));
         let cost = cost.unwrap_or(self.rows.square);
         let centers = best.as_ref().map(|(values, _)| values).or(current.as_ref().map(|start| &start.centers));
-        // The number of sweeps of a start is unknown; assume that it is half done after fifty.
+        // The total number of iterations of a start is unknown. Assume that a start is half done after fifty.
         let begun = current.as_ref().map_or(0.0, |start| start.sweeps as f64 / (start.sweeps as f64 + 50.0));
         Progress {
             stage: self.phase().into(),
@@ -168,7 +169,7 @@ impl<T: Scalar> run::Fit<Parameters> for Fit<'_, T> {
         };
         let mut centers = Centers { dimension, values: centers };
         let left = max_sweeps.saturating_sub(done).max(1);
-        // If the precision cannot tell rows apart, a sweep could be repeated for ever.
+        // Limit the number of repetitions: rows that the precision cannot distinguish could cause an endless loop.
         let until_empty = redone < done + STEP_SWEEPS;
         let patience = Patience { sweeps: left.min(STEP_SWEEPS), tolerance, to_beat: None, until_empty };
         let before = self.lloyd.sweeps;
@@ -188,7 +189,8 @@ impl<T: Scalar> run::Fit<Parameters> for Fit<'_, T> {
             return Ok(());
         }
         self.state.unfinished += usize::from(!swept.has_ended);
-        // After a sweep has moved the centres, their cost is unknown.
+        // Unless the start reached a fixed point, its last iteration moved the centres, so their cost is computed
+        // again.
         let cost = if swept.is_fixed { swept.cost } else { self.lloyd.cost_of(rounds, &centers).await? };
         self.state.costs.push(cost);
         if self.state.best.as_ref().is_none_or(|(_, best)| cost < *best) {

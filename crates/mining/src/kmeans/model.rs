@@ -9,44 +9,46 @@ use crate::borders::Borders;
 use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Numbering, Totals};
 use crate::rows::{Input, Rows, Scalar};
 
-/// Clusters, their centres, the label of each row, and the results of all starts. Clusters are numbered by decreasing
-/// weight, or in the order of centres that were given.
+/// The result of a k-means run: the clusters, the label of each row, and the sum of squares of each start.
+///
+/// Clusters are numbered by decreasing weight. If the initial centres were given, clusters are numbered in the order of
+/// these centres.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// The number of columns of a point.
     pub dimension: usize,
-    /// The weighted means of the clusters: K x D, row-major, in the unit of the points.
+    /// The centres of the clusters: K x D, row-major, in the unit of the points.
     pub centers: Vec<f64>,
-    /// The figures of each cluster.
+    /// The statistics of each cluster.
     pub clusters: Vec<Cluster>,
-    /// The cluster of each row, in the order of the input.
+    /// The number of the cluster of each row, in the order of the input.
     pub labels: Vec<u32>,
-    /// The probability that each row belongs to its cluster, from the borders with neighbouring clusters.
+    /// The probability that each row belongs to its cluster, computed from the borders with neighbouring clusters.
     pub probabilities: Vec<f64>,
     /// The borders between neighbouring clusters.
     pub borders: Borders,
-    /// The weighted mean of squared distances.
+    /// The weighted mean of the squared distances between rows and the centres of their clusters.
     pub objective: f64,
-    /// The weighted sum of squared distances.
+    /// The weighted sum of the squared distances between rows and the centres of their clusters (inertia).
     pub sum_of_squares: f64,
-    /// The weighted sum of squares that each start reached.
+    /// The final weighted sum of squares of each start.
     pub starts: Vec<f64>,
-    /// The number of passes over the rows in all starts, without those that drew centres.
+    /// The total number of iterations of all starts. The passes that draw initial centres are not included.
     pub iterations: u64,
-    /// The number of passes over the rows in the best start.
+    /// The number of iterations of the best start.
     pub best_iterations: u64,
-    /// The seconds spent in each phase, by this process only.
+    /// The number of seconds that this process spent in each phase.
     pub phases: Vec<(String, f64)>,
-    /// The spread over ranks of the seconds spent in each phase, and in computing, communicating and waiting; empty for
-    /// engines without ranks.
+    /// How much time the ranks spent in each phase, and in computing, communicating and waiting: the spread over ranks,
+    /// in seconds. Empty for engines without ranks.
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The number of rows on the rank with the most, divided by the mean.
+    /// The largest number of rows on a rank, divided by the mean number of rows on a rank.
     pub imbalance: f64,
 }
 
-/// The result of a run, on the lead rank.
+/// The result of a run on the lead rank, before it is converted to a [`Model`].
 #[derive(Debug)]
 pub(super) struct Outcome {
     pub state: State,
@@ -55,14 +57,14 @@ pub(super) struct Outcome {
 }
 
 impl Model {
-    /// Returns the centres and borders, to assign other rows.
+    /// Returns the centres and borders of the clusters, to which other rows can be assigned.
     pub fn centroids(&self) -> Centroids {
         let centroids = Centroids::new(self.dimension, self.centers.clone(), 0.0);
         let centroids = centroids.and_then(|centroids| centroids.with_borders(self.borders.clone()));
         centroids.expect("a clustering has centres, which are finite, and borders of its clusters")
     }
 
-    /// Converts the outcome of a run into the units and the order that users see.
+    /// Converts the outcome of a run to the unit of the input, and numbers the clusters.
     pub(super) fn new<T: Scalar>(
         input: Input<'_>,
         rows: &Rows<T>,

@@ -8,14 +8,15 @@ use crate::Error;
 use crate::lloyd::MOST_CLUSTERS;
 use crate::rows::{Input, PLACE, Precision};
 
-/// How a sweep assigns rows to centres. Both ways give the same bits.
+/// How an iteration assigns rows to centres. Both methods give bit-identical results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sweeps {
-    /// Assign rows in boxes of nearby rows. A centre is skipped if every row of a box has a nearer one. A box is
-    /// skipped if no centre around it has moved. In more than 16 dimensions every centre matters to every box, so the
-    /// plain form is used. For rows of bits and at least 16 centres, each row keeps a lower bound on its distance to
-    /// each centre. It is compared only with centres that may be nearest.
+    /// Group nearby rows in bounding boxes. A centre is not compared with the rows of a box if every row of the box has
+    /// a nearer centre. A box is skipped if no centre around the box has moved. In more than 16 dimensions, boxes
+    /// exclude hardly any centres, so each row is compared with each centre as in `Plain`. With at least 16 centres,
+    /// each row of bits keeps a lower bound on its distance to each centre. Rows of bits are compared only with centres
+    /// that may be nearest.
     #[default]
     Bounded,
     /// Compare each row with each centre, as in Lloyd's algorithm.
@@ -35,22 +36,22 @@ pub enum Sweeps {
 pub struct Parameters {
     /// The number of clusters, at least 1. Default: 8.
     pub clusters: usize,
-    /// The number of starts, of which the best is kept; at least 1. Default: 10.
+    /// The number of starts, at least 1. The best start is kept. Default: 10.
     pub starts: usize,
-    /// The maximum number of sweeps of a start, at least 1. Default: 300.
+    /// The maximum number of iterations of a start, at least 1. Default: 300.
     pub max_sweeps: u64,
-    /// A start ends with the iteration that lowers the sum of squares by no more than this share, 0 to 1. With 0, it
-    /// continues to the fixed point. Default: 0.
+    /// The relative tolerance for convergence, 0 to 1. A start ends when an iteration lowers the sum of squares by at
+    /// most this share. With 0, a start continues to its fixed point. Default: 0.
     pub tolerance: f64,
-    /// The random seed for drawing the starts. Default: 0.
+    /// The random seed for drawing the initial centres. Default: 0.
     pub seed: u64,
-    /// How a sweep assigns rows to centres. Default: bounded.
+    /// How an iteration assigns rows to centres. Default: bounded.
     pub sweeps: Sweeps,
     /// The precision in which rows are stored. Default: double.
     pub precision: Precision,
-    /// The initial centres: K x D, row-major, in the unit of the points. If they are given, `starts` and `seed` have no
-    /// effect. Default: none, so the centres are drawn.
-    // The field is omitted if there are no centres, so that older checkpoints, which lack it, can be resumed.
+    /// The initial centres: K x D, row-major, in the unit of the points. If they are given, there is only one start,
+    /// and `starts` and `seed` have no effect. Default: none; the centres are drawn by k-means++.
+    // The field is omitted if no centres are given. Older checkpoints, which lack this field, can therefore be resumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub centers: Option<Vec<f64>>,
 }
@@ -71,15 +72,16 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// The number of starts that are made.
+    /// The number of starts that a run makes, which is 1 if the initial centres are given.
     pub(super) fn begun(&self) -> usize {
         if self.centers.is_some() { 1 } else { self.starts }
     }
 
-    /// Checks each value, and the values against the points.
+    /// Checks that each parameter is valid, and that it fits the points.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`], [`Error::TooManyClusters`] or [`Error::TooManyPoints`].
+    /// Returns [`Error::Parameter`] for an invalid value, [`Error::TooManyClusters`] if there are more clusters than
+    /// points, or [`Error::TooManyPoints`] if a `u32` cannot number the points.
     pub fn check<'a>(&self, input: impl Into<Input<'a>>) -> Result<(), Error> {
         let points = input.into();
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });

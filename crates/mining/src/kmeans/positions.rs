@@ -1,9 +1,9 @@
-//! The positions that rows are compared with while centres are drawn, in the form that the kernel of each storage
-//! needs.
+//! Stores the positions with which rows are compared while centres are drawn. Each way of storing rows has its own
+//! kernel, which needs the positions in its own form.
 //!
-//! Rows of numbers and of bits are compared in the rows' precision. A row at a position is at distance exactly 0 from
-//! it. This holds for numbers because distances are formed from differences, and for bits because all sums are whole
-//! numbers. Sparse rows are compared by differences, in double precision.
+//! Rows of numbers and of bits are compared in the precision in which they are stored. If a row equals a position,
+//! their distance is exactly 0. For numbers, this holds because distances are computed from differences; for bits,
+//! because all sums are integers. Distances of sparse rows are computed from differences in double precision.
 
 use lehr_numerics::bits::{BitRows, HardBitCenters, bit_distances};
 use lehr_numerics::lanes::Real;
@@ -12,13 +12,13 @@ use lehr_numerics::nearest::HardCenters;
 use crate::lloyd::Centers;
 use crate::rows::{Input, Rows, Scalar, Scratch, SparseDistance, Storage};
 
-/// Positions to compare rows with.
+/// Positions with which rows are compared while centres are drawn.
 pub(super) struct Positions<'a, T: Real> {
     pub stored: Centers,
     numbers: HardCenters<T>,
-    /// The positions, in the coordinates of bits.
+    /// The positions in the coordinates of bits; empty unless rows are bits.
     bits: HardBitCenters<T>,
-    /// A squared distance of 1 in these coordinates, in stored units.
+    /// The squared distance in stored units that corresponds to a squared distance of 1 in the coordinates of bits.
     per_bit: f64,
     sparse: Vec<SparseDistance<'a>>,
     unit: f64,
@@ -45,15 +45,15 @@ impl<'a, T: Scalar> Positions<'a, T> {
         Self { stored: stored.clone(), numbers, bits, per_bit, sparse, unit: units.length }
     }
 
-    /// The positions in the form of the kernel for rows of numbers.
+    /// The positions in the form that the kernel for rows of numbers reads.
     pub fn numbers(&self) -> &HardCenters<T> {
         &self.numbers
     }
 
-    /// Whether some row of a box may be nearer to position `k` than this squared distance.
+    /// Returns whether a box may contain a row whose squared distance from position `k` is below `squared`.
     ///
-    /// The box holds the rows as stored, and the position is in the kernel's precision. So rounding changes a distance
-    /// by a few units in the last place. A margin covers this error.
+    /// The box bounds the stored rows, and the position has the precision of the kernel. A margin covers the rounding
+    /// error of a distance, which is a few units in the last place.
     pub fn may_be_within(&self, squared: f64, bounds: &[f64], k: usize) -> bool {
         let dimension = self.stored.dimension;
         let (least, most) = bounds.split_at(dimension);
@@ -67,7 +67,7 @@ impl<'a, T: Scalar> Positions<'a, T> {
         from_box * margin < squared
     }
 
-    /// Writes the squared distance of each row of a leaf from each position to the scratch sums, rows x K.
+    /// Writes the squared distance of each row of bits in a leaf from each position to `scratch.sums`, rows x K.
     pub fn distances_of_bits(&self, rows: &BitRows, scratch: &mut Scratch<T>) {
         scratch.sums.clear();
         scratch.sums.resize(rows.rows() * self.stored.len(), 0.0);
@@ -75,7 +75,7 @@ impl<'a, T: Scalar> Positions<'a, T> {
         scratch.sums.iter_mut().for_each(|distance| *distance *= self.per_bit);
     }
 
-    /// Does the same for rows of the input that are stored sparse.
+    /// Writes the squared distance of each sparse row in `rows` from each position to `scratch.sums`, rows x K.
     pub fn distances_of_sparse(&self, input: Input<'_>, rows: &[u32], scratch: &mut Scratch<T>) {
         let Input::Sparse(input) = input else { unreachable!("rows that are kept sparse were given so") };
         scratch.sums.clear();

@@ -1,12 +1,12 @@
-//! Draws initial centres by k-means++ with several candidates for each centre. Also finds the row of the highest cost,
-//! for a centre without rows.
+//! Draws initial centres by k-means++ with several candidates for each centre. Also finds the rows that add most to the
+//! cost. Centres without rows are moved to these rows.
 //!
-//! Each centre is a row, drawn with a probability in proportion to its weight times its squared distance to the nearest
-//! centre so far. Of several candidates, the one that lowers the sum of squares most becomes the centre. A draw
-//! descends a tree that does not depend on ranks: groups of leaves, the leaves of a group, the rows of a leaf. So every
-//! layout draws the same rows.
+//! The candidates for a centre are rows. The probability of a row is proportional to its weight times its squared
+//! distance to the nearest centre so far. The candidate that lowers the sum of squares most becomes the centre. A draw
+//! chooses a group of leaves, then a leaf of this group, then a row of this leaf. The groups do not depend on the
+//! number of ranks, so every layout draws the same rows.
 //!
-//! The kernels compute the distances, in the rows' precision ([`positions`](super::positions)).
+//! For the precision of the distances, see [`positions`](super::positions).
 
 use lehr_numerics::bits::BitRows;
 use lehr_numerics::elementary::ln;
@@ -22,13 +22,13 @@ use crate::lloyd::Centers;
 use crate::round::{LeafCells, Round, Rounds, total_of};
 use crate::rows::{Input, OverStore, RowMajor, Rows, Scalar, Storage, Work};
 
-/// The distances that a leaf stores while centres are drawn.
+/// The distances of a leaf's rows to the nearest centre, which the leaf stores while centres are drawn.
 #[derive(Debug, Default)]
 pub(super) struct Near<T: Real> {
-    /// The squared distance of each row to the nearest centre so far; 1 before there is a centre. A line holds as many
-    /// rows as it has lanes.
+    /// The squared distance of each row to the nearest centre so far; 1 before there is a centre. Each lane of a line
+    /// holds the squared distance of one row.
     squares: Vec<T::Line>,
-    /// The weighted sum of these squares, and the largest of them.
+    /// The weighted sum of the squared distances, and the largest squared distance.
     shortest: Shortest,
 }
 
@@ -37,7 +37,8 @@ impl<T: Real> Near<T> {
         self.squares[row / T::Line::COUNT].lanes()[row % T::Line::COUNT].to_f64()
     }
 
-    /// Lowers each row's square to `distance`, if that is shorter.
+    /// Lowers the squared distance of each row to the value that `distance` returns for the row, if this value is
+    /// smaller.
     fn lower(&mut self, rows: usize, weight: impl Fn(usize) -> f64, mut distance: impl FnMut(usize) -> f64) {
         self.shortest = Shortest::default();
         for row in 0..rows {
@@ -52,8 +53,8 @@ impl<T: Real> Near<T> {
         }
     }
 
-    /// Adds up, for each of some positions, the sum that [`lower`](Self::lower) would lead to. `distances` gives each
-    /// row's distances from the positions.
+    /// Adds to each of `sums` the weighted sum of squares that this leaf would have if one of several positions became
+    /// a centre. `distances` contains the squared distances of each row from all these positions.
     fn add_potentials(&self, rows: usize, weight: impl Fn(usize) -> f64, distances: &[f64], sums: &mut [f64]) {
         for (row, distances) in (0..rows).zip(distances.chunks_exact(sums.len())) {
             let (weight, square) = (weight(row), self.square(row));
@@ -64,17 +65,17 @@ impl<T: Real> Near<T> {
     }
 }
 
-/// A source of random numbers for draws.
+/// The random numbers with which centres are drawn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
     pub seed: u64,
     pub purpose: &'static str,
-    /// The number of centres that were drawn from this source before. Each centre has its own range of numbers, as many
-    /// as it can need, so that draws share none.
+    /// The number of centres that were drawn before with this seed and purpose. Each centre has its own range of random
+    /// numbers, so that no two draws use the same number.
     pub drawn: u64,
 }
 
-/// Draws further centres until there are `clusters`, or fewer if the rows have fewer distinct positions.
+/// Draws centres until there are `clusters` of them, or until every row coincides with a centre.
 pub(super) async fn draw<T: Scalar>(
     input: Input<'_>,
     rows: &Rows<T>,
@@ -100,7 +101,7 @@ pub(super) async fn draw<T: Scalar>(
             }
             break;
         }
-        // The first centre may be any row: without a centre, candidates cannot be compared.
+        // The first centre has a single candidate, because candidates are compared by the distances to earlier centres.
         let count = if known > 0 { tries } else { 1 };
         let draws: Vec<[f64; 3]> = (0..count as u64)
             .map(|number| [0, 1, 2].map(|level| stream.uniform(3 * (next + number) + level)))
@@ -132,8 +133,9 @@ pub(super) async fn draw<T: Scalar>(
     Ok(centers)
 }
 
-/// Adds centres until there are `clusters`, or fewer if every row coincides with a centre. Each is the row with the
-/// largest weight times squared distance to the nearest centre so far. If several are equal, it is the first.
+/// Adds centres until there are `clusters` of them, or until every row coincides with a centre. Each new centre is the
+/// row with the largest weight times squared distance to the nearest centre so far. If several rows have the same
+/// value, the first of these rows is used.
 pub(super) async fn farthest<T: Scalar>(
     input: Input<'_>,
     rows: &Rows<T>,
@@ -162,23 +164,23 @@ pub(super) async fn farthest<T: Scalar>(
     Ok(centers)
 }
 
-/// A share and its row, before there is any.
+/// The initial value of a search for the largest share and its row.
 const NO_ROW: (f64, f64) = (0.0, f64::INFINITY);
 
-/// Returns the larger of two shares with its row; if they are equal, that of the first row.
+/// Returns the larger of two shares with the number of its row. If the shares are equal, the lower row number wins.
 fn worse(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
     if b.0 > a.0 || (b.0 == a.0 && b.1 < a.1) { b } else { a }
 }
 
-/// Tracks how near each row is to the nearest of the centres, which arrive one after another.
+/// Updates the distance of each row to its nearest centre while centres are added one after another.
 struct Nearest<'a, T: Scalar> {
     rows: &'a Rows<T>,
     near: &'a LeafCells<Near<T>>,
-    /// The number of centres that have been taken into account.
+    /// The number of centres for which the distances have been updated.
     known: usize,
     /// The number of leaves in a group.
     group: usize,
-    /// Whether rows of numbers are compared in double precision, as they are in the input.
+    /// Whether rows of numbers are read from the input, and compared in double precision.
     is_close: bool,
 }
 
@@ -187,8 +189,8 @@ impl<'a, T: Scalar> Nearest<'a, T> {
         Self { rows, near, known: 0, group: rows.leaves.len().isqrt().max(1), is_close: false }
     }
 
-    /// Starts again in double precision if, in single precision, every row coincides with a centre. Returns whether
-    /// there is anything to gain from that.
+    /// Starts again in double precision and returns `true`, if rows of numbers were compared in single precision.
+    /// Callers use this function if every row seems to coincide with a centre.
     fn look_closer(&mut self) -> bool {
         let is_of_use = !self.is_close && self.rows.storage == Storage::Numbers && T::EPSILON > f64::EPSILON;
         if is_of_use {
@@ -197,7 +199,7 @@ impl<'a, T: Scalar> Nearest<'a, T> {
         is_of_use
     }
 
-    /// Takes new centres into account, and leaves the sum of shares of each group of leaves in `total`.
+    /// Updates the distances for new centres, and writes the sum of the shares of each group of leaves to `total`.
     async fn update(
         &mut self,
         input: Input<'_>,
@@ -223,7 +225,8 @@ impl<'a, T: Scalar> Nearest<'a, T> {
     }
 }
 
-/// Returns the index of the share that a number in [0, 1) falls on; never that of a share of 0.
+/// Returns the index of a share, with a probability in proportion to the share if `number` is uniform in [0, 1). A
+/// share of 0 is not chosen unless all shares are 0.
 fn pick(shares: &[f64], number: f64) -> usize {
     let target = number * shares.iter().sum::<f64>();
     let mut sum = 0.0;
@@ -237,23 +240,24 @@ fn pick(shares: &[f64], number: f64) -> usize {
     last
 }
 
-/// Takes the newest centre into account, and adds up the shares of each group of leaves. A share is a row's weight
-/// times its squared distance to the nearest centre so far.
+/// Updates the distances for the newest centre, and adds up the shares of each group of leaves. The share of a row is
+/// its weight times its squared distance to the nearest centre so far.
 struct UpdateRound<'a, T: Scalar> {
     input: Input<'a>,
     rows: &'a Rows<T>,
     near: &'a LeafCells<Near<T>>,
     newest: Option<&'a Positions<'a, T>>,
-    /// Whether the newest centre is the first.
+    /// Whether there was no centre before the newest one.
     is_first: bool,
-    /// Whether rows of numbers are read from the input.
+    /// Whether distances of rows of numbers are computed from the input in double precision.
     is_close: bool,
     group: usize,
     groups: usize,
 }
 
 impl<T: Scalar> UpdateRound<'_, T> {
-    /// Lowers a leaf's distances by calling `lower` with the newest centre, and sums the leaf's shares.
+    /// Calls `lower` to update the distances of a leaf for the newest centre, and adds up the shares of the leaf's
+    /// rows.
     fn update(&self, leaf: usize, partial: &mut [f64], lower: impl FnOnce(&mut Near<T>, &Positions<'_, T>)) {
         let store = &self.rows.leaves[leaf].store;
         self.near.with(leaf, |near| {
@@ -322,7 +326,7 @@ impl<T: Scalar> Round for UpdateRound<'_, T> {
     }
 }
 
-/// Finds the largest share of each leaf, and the number of its row.
+/// Finds the largest share in each leaf, and the number of the row that has this share.
 struct LargestRound<'a, T: Scalar> {
     rows: &'a Rows<T>,
     near: &'a LeafCells<Near<T>>,
@@ -354,7 +358,7 @@ impl<T: Scalar> Round for LargestRound<'_, T> {
     }
 }
 
-/// Sums the shares of each leaf in some groups.
+/// Adds up the shares of the rows in each leaf of the chosen groups.
 struct LeavesRound<'a, T: Scalar> {
     near: &'a LeafCells<Near<T>>,
     group: usize,
@@ -382,11 +386,11 @@ impl<T: Scalar> Round for LeavesRound<'_, T> {
     }
 }
 
-/// Finds, in each of some leaves, the row that a number falls on.
+/// Draws a row from each chosen leaf, with a probability in proportion to the row's share.
 struct RowsRound<'a, T: Scalar> {
     rows: &'a Rows<T>,
     near: &'a LeafCells<Near<T>>,
-    /// The leaf, and a number in [0, 1).
+    /// The leaf of each draw, and a random number in [0, 1).
     chosen: &'a [(usize, f64)],
 }
 
@@ -415,7 +419,7 @@ impl<T: Scalar> Round for RowsRound<'_, T> {
     }
 }
 
-/// Computes the sum of squares with each candidate.
+/// Computes the sum of squares that would result if each candidate became a centre.
 struct PotentialRound<'a, T: Scalar> {
     input: Input<'a>,
     rows: &'a Rows<T>,
@@ -437,7 +441,8 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for PotentialRound<'_, T> {
             scratch.sums.clear();
             scratch.sums.resize(scratch.active.len(), 0.0);
             add_potentials(tiles, &scratch.hard_centers, &near.squares, &mut scratch.sums);
-            // A candidate that is farther from every row than another centre lowers nothing.
+            // An inactive candidate is farther from every row of the leaf than the nearest centre, so the leaf's sum
+            // stays the same.
             partial.fill(near.shortest.sum);
             for (&k, sum) in scratch.active.iter().zip(&scratch.sums) {
                 partial[k] = *sum;
@@ -495,7 +500,7 @@ mod tests {
 
     const NUMBERS: Numbers = Numbers { seed: 5, purpose: "k-means++", drawn: 0 };
 
-    /// The program that draws centres, in stored units.
+    /// A program that draws centres and returns them in stored units.
     struct Draw<'a, T: Scalar> {
         input: Input<'a>,
         rows: Rows<T>,
@@ -514,7 +519,7 @@ mod tests {
         }
     }
 
-    /// Draws the centres on several layouts, and checks that all draw the same.
+    /// Draws centres on several layouts, and checks that all layouts give the same centres.
     fn drawn<T: Scalar>(input: Input<'_>, clusters: usize) -> Vec<f64> {
         let layouts = [(Engine::Ranks, 1, 1), (Engine::Ranks, 3, 2), (Engine::Loop, 1, 2), (Engine::Ports, 1, 4)];
         let found: Vec<Vec<f64>> = layouts
@@ -531,7 +536,8 @@ mod tests {
         found.into_iter().next().unwrap()
     }
 
-    /// Draws the same centres by loops over rows in double precision, with every distance computed by differences.
+    /// Draws the expected centres with plain loops over the rows in double precision. Every distance is computed from
+    /// differences.
     fn expected(input: Input<'_>, clusters: usize) -> Vec<f64> {
         let rows = Rows::<f64>::new(input).unwrap();
         let stream = Stream::new(NUMBERS.seed, NUMBERS.purpose);

@@ -1,20 +1,20 @@
-//! Rows of bits as draws from Bernoulli distributions.
+//! Models rows of bits as draws from Bernoulli distributions.
 //!
-//! This file has the cost of a row in a component, the component's frequencies, and the coordinates for its stability
-//! test.
+//! This file computes the cost of a row in a component, the frequencies of a component, and the coordinates for the
+//! component's stability test.
 //!
-//! A component has a frequency `y_j` for each column. A row `x` costs `E = -sum_j [x_j ln y_j + (1 - x_j) ln(1 - y_j)]`
-//! nats in it. That is `-sum_j ln(1 - y_j)` for the empty row, plus `ln((1 - y_j) / y_j)` for each set bit. Squared
-//! distances of bits have the same form, a constant and terms, so their kernels are used. `docs/design/bits.md` derives
-//! the formulas of this file.
+//! A component has a frequency `y_j` for each column. The cost of a row `x` in nats is `E = -sum_j [x_j ln y_j + (1 -
+//! x_j) ln(1 - y_j)]`. It equals the cost of the empty row, `-sum_j ln(1 - y_j)`, plus `ln((1 - y_j) / y_j)` for each
+//! set bit. A squared distance of a row of bits is also a constant plus a term for each set bit, so both use the same
+//! kernels. `docs/design/bits.md` derives the formulas of this file.
 
 use lehr_numerics::bits::for_each_set_bit;
 use lehr_numerics::elementary::ln;
 
 use super::row_major::RowMajor;
 
-/// The bound on frequencies. Those nearer to 0 or 1 cost as much as the bound, which is 27.7 nats for a bit that never
-/// occurred. Without this bound the cost would be infinite.
+/// Frequencies are kept at least this far from 0 and 1 when costs are computed. A bit that never occurred in a
+/// component then costs 27.7 nats. Without this bound, its cost would be infinite.
 const LEAST: f64 = 1.0 / (1u64 << 40) as f64;
 
 fn inside(frequency: f64) -> f64 {
@@ -27,7 +27,7 @@ fn variance(frequency: f64) -> f64 {
     y * (1.0 - y)
 }
 
-/// The cost of the empty row in a component, and the amount that each set bit adds.
+/// Returns the cost of the empty row in a component, and for each column the amount that a set bit adds.
 pub(crate) fn form(frequencies: &[f64]) -> (f64, impl Iterator<Item = f64> + '_) {
     let constant = -frequencies.iter().map(|&y| ln(1.0 - inside(y))).sum::<f64>();
     let term = |&y: &f64| {
@@ -37,14 +37,15 @@ pub(crate) fn form(frequencies: &[f64]) -> (f64, impl Iterator<Item = f64> + '_)
     (constant, frequencies.iter().map(term))
 }
 
-/// The distance of two frequencies of a column: their squared difference, divided by the larger of their variances. To
-/// second order, it is the sum of the two divergences between them. It is at least four times the squared difference.
+/// Returns the distance between two frequencies of a column: their squared difference, divided by the larger of their
+/// variances. To second order, this distance is the sum of the two Kullback-Leibler divergences between the
+/// frequencies. The distance is at least four times the squared difference.
 pub(crate) fn apart(a: f64, b: f64) -> f64 {
     if a == b { 0.0 } else { (a - b) * (a - b) / variance(a).max(variance(b)) }
 }
 
-/// Twice the increase of the cost, to second order, if two components of these masses are merged. It is Ward's rule in
-/// units of the merged component's variances.
+/// Returns twice the increase of the cost, to second order, when two components with these masses are merged. This is
+/// Ward's criterion, with squared differences divided by the variances of the merged component.
 pub(crate) fn merging_cost(masses: [f64; 2], a: &[f64], b: &[f64]) -> f64 {
     let sum = masses[0] + masses[1];
     if sum <= 0.0 {
@@ -58,20 +59,20 @@ pub(crate) fn merging_cost(masses: [f64; 2], a: &[f64], b: &[f64]) -> f64 {
 /// Bernoulli distributions with a prior count, in stored weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bernoulli {
-    /// The count that is added to the ones and to the zeros of every column of every component.
+    /// The prior count. The count is added to the ones and to the zeros of every column in every component.
     pub prior: f64,
 }
 
 impl Bernoulli {
-    /// The most likely frequency of a column in a component of positive mass. `ones` is the mass of the rows that have
-    /// the bit set.
+    /// Returns the frequency of a column that minimises the cost with the prior, in a component of positive mass.
+    /// `ones` is the mass of the rows in which the bit is set.
     pub fn frequency(&self, ones: f64, mass: f64) -> f64 {
         // Rounding may make the sum of ones larger than the mass.
         ((ones + self.prior) / (mass + 2.0 * self.prior)).clamp(0.0, 1.0)
     }
 
-    /// The cost of the prior itself: `-b ln y (1 - y)` for each of these frequencies. If it is included, a pass cannot
-    /// raise the free energy.
+    /// Returns the cost of the prior: the sum of `-b ln(y (1 - y))` over these frequencies, where `b` is the prior
+    /// count. If this cost is included, no iteration raises the free energy.
     pub fn penalty(&self, frequencies: &[f64]) -> f64 {
         if self.prior == 0.0 {
             return 0.0;
@@ -79,11 +80,11 @@ impl Bernoulli {
         -self.prior * frequencies.iter().map(|&y| ln(variance(y))).sum::<f64>()
     }
 
-    /// The frame for a component's stability test: the mean of its rows, from which its frequencies are computed, and
-    /// the unit of each column. The unit is 0 for a constant column.
+    /// Returns the mean of the rows of a component and the unit of each column, for the component's stability test. The
+    /// unit of a constant column is 0.
     ///
-    /// The unit is the standard deviation at the frequency that each half of the component would have; each half has
-    /// its own prior.
+    /// The unit of a column is the standard deviation of a bit in one half of the component. The frequency of each half
+    /// includes a prior of its own.
     pub fn frame(&self, frequencies: &[f64], mass: f64) -> (Vec<f64>, Vec<f64>) {
         let b = self.prior;
         let mean = |&y: &f64| if mass > 0.0 { ((y * (mass + 2.0 * b) - b) / mass).clamp(0.0, 1.0) } else { y };
@@ -96,19 +97,19 @@ impl Bernoulli {
         (means, units)
     }
 
-    /// The temperature below which a component of this mass divides, where `eigenvalue` is the leading one of its
-    /// covariance in the units of [`frame`](Self::frame).
+    /// Returns the temperature below which a component of this mass divides. `eigenvalue` is the largest eigenvalue of
+    /// the component's covariance, in the units of [`frame`](Self::frame).
     pub fn critical_temperature(&self, eigenvalue: f64, mass: f64) -> f64 {
-        // Any variation has an eigenvalue of about 1, so a tiny one is the rounding error of equal rows.
+        // If the rows differ, the largest eigenvalue is about 1. A tiny eigenvalue is the rounding error of equal rows.
         if eigenvalue > ROUNDING { eigenvalue * mass / (mass + 4.0 * self.prior).max(f64::MIN_POSITIVE) } else { 0.0 }
     }
 }
 
-/// Smaller eigenvalues of correlations are rounding errors.
+/// Eigenvalues of a correlation matrix that are smaller than this are rounding errors.
 const ROUNDING: f64 = 1e-9;
 
-/// The shift of frequencies when a component divides along a direction, in deviations of each column; at most half the
-/// way to 0 or 1.
+/// Returns how far each frequency moves when a component divides along a direction. `deviations` is the distance in
+/// standard deviations of each column. A frequency moves at most half of the way to 0 or 1.
 pub(crate) fn displacement(frequencies: &[f64], direction: &[f64], deviations: f64) -> Vec<f64> {
     let column = |(&y, &u): (&f64, &f64)| {
         let most = y.min(1.0 - y).max(0.0) / 2.0;
@@ -117,16 +118,16 @@ pub(crate) fn displacement(frequencies: &[f64], direction: &[f64], deviations: f
     frequencies.iter().zip(direction).map(column).collect()
 }
 
-/// The costs of rows of bits in each of several components, in double precision.
+/// Computes the costs of rows of bits in several components, in double precision.
 #[derive(Clone, Debug)]
 pub(crate) struct Costs {
     constants: Vec<f64>,
-    /// The terms of the columns, D x K.
+    /// The amount that a set bit adds in each column, for each component: D x K.
     terms: Vec<f64>,
 }
 
 impl Costs {
-    /// Prepares the costs in components with these frequencies (K x D).
+    /// Prepares to compute costs in components with these frequencies (K x D).
     pub fn new(dimension: usize, frequencies: &[f64]) -> Self {
         let count = frequencies.len() / dimension;
         let (mut constants, mut terms) = (Vec::with_capacity(count), vec![0.0; dimension * count]);
@@ -138,14 +139,14 @@ impl Costs {
         Self { constants, terms }
     }
 
-    /// Computes the costs of the row that these words encode.
+    /// Computes the cost, in each component, of the row that these words encode.
     pub fn of(&self, words: &[u64], out: &mut Vec<f64>) {
         out.clone_from(&self.constants);
         let terms = RowMajor::new(&self.terms, out.len());
         for_each_set_bit(words, |j| {
             out.iter_mut().zip(terms.row(j)).for_each(|(cost, term)| *cost += term);
         });
-        // Rounding may take a cost of 0 below 0.
+        // Rounding may make a cost of 0 negative.
         out.iter_mut().for_each(|cost| *cost = cost.max(0.0));
     }
 }
@@ -159,7 +160,7 @@ mod tests {
         let frequencies = [0.5, 0.25, 0.9, 0.0, 1.0];
         let costs = Costs::new(5, &frequencies);
         let mut out = Vec::new();
-        // Bits that are always the same cost nothing if they have that value. The row is 1, 0, 1, 0, 1.
+        // A bit of frequency 0 or 1 costs nothing if it has its constant value. The row is 1, 0, 1, 0, 1.
         costs.of(&[0b10101], &mut out);
         let expected = -(0.5f64.ln() + 0.75f64.ln() + 0.9f64.ln());
         assert!((out[0] - expected).abs() < 1e-11, "{} for {expected}", out[0]);

@@ -16,16 +16,16 @@ use crate::Error;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cost {
-    /// The squared distance from the centre.
+    /// The squared distance of the row from the centre of the cluster.
     #[default]
     Squared,
-    /// For rows of bits: how unlikely the row is, `-ln p(x)` in nats, if each bit is set independently with its
-    /// frequency in the cluster. Then rare bits count as much as frequent ones. Temperatures, costs and free energies
-    /// are in nats too.
+    /// For rows of bits: the negative log-likelihood of the row, `-ln p(x)` in nats, if each bit is set independently
+    /// with its frequency in the cluster. With this cost, rare bits count as much as frequent bits. Temperatures, costs
+    /// and free energies are in nats too.
     Bernoulli {
         /// The number of rows that are added to the ones and to the zeros of every column before a cluster's
-        /// frequencies are computed: `(ones + prior) / (weight + 2 prior)`. Each of these rows weighs
-        /// `sum w^2 / sum w`, which is 1 without weights. From 0 to 1000.
+        /// frequencies are computed: `(ones + prior) / (weight + 2 prior)`. Each added row weighs `sum w^2 / sum w`,
+        /// which is 1 without weights. From 0 to 1000.
         prior: f64,
     },
 }
@@ -44,7 +44,7 @@ impl Cost {
         *self == Cost::Squared
     }
 
-    /// Checks the prior, and that rows are bits if the cost needs bits.
+    /// Checks that the prior is in its range, and that the rows are bits if the cost is Bernoulli.
     pub(crate) fn check(&self, input: Input<'_>) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let Cost::Bernoulli { prior } = self else { return Ok(()) };

@@ -1,11 +1,12 @@
-//! The covariance of all rows, as a round over the leaves.
+//! Computes the covariance of all rows in a round over the leaves.
 
 use lehr_numerics::lanes::Real;
 
 use super::Rows;
 use crate::round::Round;
 
-/// Sums the second moments of all rows about the origin, which is their mean: D x D, lower triangle.
+/// Sums the second moments of all rows about the origin, which is the mean of the rows. Of the D x D matrix, only the
+/// lower triangle is computed.
 pub(crate) struct CovarianceRound<'a, T: Real> {
     pub rows: &'a Rows<T>,
 }

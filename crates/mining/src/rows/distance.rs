@@ -1,4 +1,5 @@
-//! Accurate squared distances of rows of bits from one position, for reported values and for decisions by distance.
+//! Computes accurate squared distances of rows of bits from one position. They are used for reported values, and for
+//! decisions that depend on the distance itself.
 
 use lehr_numerics::bits::for_each_set_bit;
 use lehr_numerics::lanes::Real;
@@ -6,8 +7,8 @@ use lehr_numerics::lanes::Real;
 use super::Rows;
 use super::bernoulli::form;
 
-/// Squared distances, or costs, of rows of bits from one stored position, in double precision. A distance is the value
-/// of the empty row, plus an amount for each set bit.
+/// Computes squared distances or costs of rows of bits from one stored position, in double precision. A distance is the
+/// distance of the empty row, plus an amount for each set bit.
 #[derive(Debug)]
 pub(crate) struct BitDistance {
     constant: f64,
@@ -25,11 +26,11 @@ impl BitDistance {
         Self { constant, terms: position.iter().map(|y| (1.0 - 2.0 * y) / unit / unit).collect() }
     }
 
-    /// The distance of the row that these words encode.
+    /// Returns the distance, or the cost, of the row that these words encode.
     pub fn of(&self, words: &[u64]) -> f64 {
         let mut sum = self.constant;
         for_each_set_bit(words, |j| sum += self.terms[j]);
-        // Rounding may take a distance of 0 below 0.
+        // Rounding may make a distance of 0 negative.
         sum.max(0.0)
     }
 }

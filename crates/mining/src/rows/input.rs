@@ -1,18 +1,22 @@
-//! The rows to cluster: points, rows of bits, or sparse rows, as one type.
+//! Defines one type for the three kinds of rows that can be clustered: points, rows of bits and sparse rows.
 
 use lehr_data::{Fingerprints, Points, Sparse, Spill};
 use lehr_numerics::bits::for_each_set_bit;
 
-/// The maximum number of coordinates of all centres of sparse rows: 2 GiB. Every rank holds several copies of the
-/// centres at the same time, some 15 in k-means and some 60 in annealing. For example, 10 clusters of 100,000 columns
-/// are 8 MB. For these, k-means was measured to take 120 MB on one rank and 280 MB on two; annealing 420 MB and 940 MB.
+/// The maximum number of coordinates of all centres together, if rows are sparse: 2 GiB. Every rank holds about 15
+/// copies of the centres at the same time in k-means, and about 60 copies in annealing. For example, the centres of 10
+/// clusters with 100,000 columns take 8 MB. With these centres, k-means used 120 MB on one rank and 280 MB on two
+/// ranks. Annealing used 420 MB on one rank and 940 MB on two ranks.
 pub(crate) const MOST_COORDINATES: usize = 1 << 28;
 
-/// The expected value in the error for more coordinates.
+/// The expected value in the error that reports too many coordinates of centres.
 pub(crate) const PLACE: &str = "at most 268435456 coordinates of centres, which are not sparse: clusters times columns";
 
-/// Rows for a clustering, borrowed. Rows of bits are points with coordinates 0 and 1, in a sixty-fourth of the memory.
-/// Sparse rows are points that store only coordinates other than 0. Both lead to the same clusters as the points.
+/// Borrowed rows to cluster.
+///
+/// Rows of bits are points with coordinates 0 and 1, stored in a sixty-fourth of the memory. Sparse rows are points
+/// that store only their nonzero coordinates. Rows of bits and sparse rows give the same clusters as the same points
+/// stored as numbers.
 ///
 /// # Example
 /// ```
@@ -73,10 +77,10 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The weight of a row; 1 if there are no weights.
+    /// The weight of a row, or 1 if the rows have no weights.
     ///
     /// # Panics
-    /// Panics if there are weights and no row `index`.
+    /// Panics if the rows have weights and there is no row `index`.
     pub fn weight(&self, index: usize) -> f64 {
         match self {
             Input::Numbers(points) => points.weight(index),
@@ -85,7 +89,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The folder of the file that the rows are in, if they are not in memory; copies in other forms go there too.
+    /// The folder of the file that contains the rows; `None` if the rows are in memory. Copies of the rows in other
+    /// forms are stored in the same folder.
     pub(crate) fn spill(&self) -> Option<&'a Spill> {
         match self {
             Input::Numbers(points) => points.spill(),
@@ -93,8 +98,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// A number that identifies these data. Rows of bits, sparse rows and the same rows as numbers have different
-    /// fingerprints.
+    /// A checksum that identifies the data. The same rows have different fingerprints as numbers, as bits and as sparse
+    /// rows.
     pub fn fingerprint(&self) -> u64 {
         match self {
             Input::Numbers(points) => points.fingerprint(),
@@ -106,7 +111,7 @@ impl<'a> Input<'a> {
     /// Copies a row to `out`: bits as 0 and 1, sparse rows with their zeros.
     ///
     /// # Panics
-    /// Panics if there is no row `index`, or if `out` does not have the length of a row.
+    /// Panics if there is no row `index`, or if the length of `out` is not the number of columns.
     pub fn read(&self, index: usize, out: &mut [f64]) {
         assert_eq!(out.len(), self.dimension());
         match self {
@@ -128,7 +133,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Calls `each` with the columns of a row that may not be 0, and their values.
+    /// Calls `each` with the column and the value of each coordinate of a row that may differ from 0.
     pub(crate) fn for_each_value(&self, index: usize, mut each: impl FnMut(usize, f64)) {
         match self {
             Input::Numbers(points) => points.row(index).iter().enumerate().for_each(|(j, &value)| each(j, value)),
@@ -140,8 +145,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Whether this many centres fit in memory. Centres are not sparse: dense rows take as much memory themselves, but
-    /// sparse rows may take far less.
+    /// Returns whether this many centres fit in memory. Only sparse rows are checked: their centres are not sparse, and
+    /// may need far more memory than the rows.
     pub(crate) fn has_place_for(&self, centers: usize) -> bool {
         !matches!(self, Input::Sparse(_)) || centers.saturating_mul(self.dimension()) <= MOST_COORDINATES
     }

@@ -1,13 +1,13 @@
-//! The leaf of each row, and the order of the leaves.
+//! Decides which leaf each row belongs to, and the order of the leaves.
 //!
-//! Rows of weight 0 are set aside first, so that they have no influence, not even on where leaves are cut. Each leaf
-//! has its share of them as *bystanders*, which only get labels at the end.
+//! Rows of weight 0 are set aside first, so that they do not even influence where leaves are cut. They are distributed
+//! over the leaves as *bystanders*, which only get labels at the end.
 //!
-//! Rows are sorted in sections of 65,536 consecutive rows, each in the order of a k-d tree. In up to 16 dimensions, the
-//! cells of the tree are the leaves. So a leaf has a small bounding box, and only the centres near it matter; this
-//! gives most of the speed at low temperatures. The leaves of a section are then shuffled, so that every rank has some
-//! of each region. The length of a section is fixed. So a rank, or a reader of a file larger than memory, can build its
-//! own leaves from only some of the rows. It gets the same leaves.
+//! Rows of numbers in up to 16 dimensions are sorted in sections of 65,536 consecutive rows. Each section is sorted in
+//! the order of a k-d tree, and the cells of the tree are the leaves. A leaf therefore has a small bounding box, and
+//! only the centres near the box matter. These boxes give most of the speed at low temperatures. The leaves of a
+//! section are then shuffled, so that every rank has leaves from each region. The length of a section is fixed. A rank,
+//! or a reader of a file larger than memory, can therefore build the same leaves from only some of the rows.
 
 use lehr_numerics::tiles::DIRECT_DIMENSION;
 
@@ -29,13 +29,14 @@ pub(super) struct Layout {
     light: Vec<u32>,
 }
 
-/// The number of cells of a summary in a leaf, in more dimensions than [`FEW`]. Small leaves are of use only if their
-/// boxes keep most centres away, which they do in few dimensions.
+/// The number of cells of a summary in a leaf, in more than [`FEW`] dimensions. Smaller leaves are useful only in few
+/// dimensions, where most centres are too far from a leaf's box to matter.
 const CELLS_OF_LEAF: usize = 128;
 const FEW: usize = 4;
 
 impl Layout {
-    /// Lays out the rows of positive weight and those of weight 0, both in the input's order.
+    /// Lays out the rows of positive weight (`heavy`) and the rows of weight 0 (`light`), both in the order of the
+    /// input.
     ///
     /// # Errors
     /// Returns the errors of the threads.
@@ -103,34 +104,36 @@ impl Layout {
 
 /// How rows are distributed over leaves.
 pub(super) struct Deal {
-    /// The number of rows in a leaf; the last leaf may have fewer.
+    /// The number of rows in a leaf. The last leaf may have fewer.
     pub leaf_rows: usize,
     pub leaves: usize,
-    /// A number of rows for which [`Partition`] makes as many leaves.
+    /// A number of rows for which [`Partition`] makes the same number of leaves.
     pub dealt: usize,
 }
 
-/// Leaves are never enlarged until there are fewer than this, because ranks share them.
+/// The minimum number of leaves that remain when leaves are enlarged. The ranks share the leaves, so there must be
+/// enough of them.
 const LEAST_LEAVES: usize = 64;
-/// In many dimensions, a pass over this many rows takes longer than adding up their sums.
+/// The number of rows in a leaf in many dimensions, if there are enough rows. A pass over this many rows takes longer
+/// than adding up the sums of the leaf.
 const WIDE_LEAF_ROWS: usize = 512;
 
 impl Deal {
-    /// Distributes rows. A leaf's sums are as long as all centres together, whatever its rows, so wide rows need larger
-    /// leaves. In few dimensions the sums are short.
+    /// Distributes rows of numbers or bits. The sums of a leaf are as long as all centres together, however few rows
+    /// the leaf has. In many dimensions, leaves are therefore larger.
     fn of(count: usize, dimension: usize) -> Self {
         let partition = Partition::new(count, 1);
         let plain = Self { leaf_rows: partition.leaf_size(), leaves: partition.leaves(), dealt: count };
         if dimension > DIRECT_DIMENSION { plain.in_about(count, count / WIDE_LEAF_ROWS) } else { plain }
     }
 
-    /// Distributes sparse rows. If a leaf has fewer values than a few times the columns, adding up its sums takes
-    /// longer than its pass.
+    /// Distributes sparse rows. Leaves are enlarged if they have few values compared with the number of columns.
+    /// Otherwise, adding up the sums of a leaf would take longer than the pass over its rows.
     fn of_sparse(count: usize, values: usize, dimension: usize) -> Self {
         Self::of(count, dimension).in_about(count, values / (4 * dimension))
     }
 
-    /// Uses fewer leaves if `enough` of them suffice, but at least [`LEAST_LEAVES`].
+    /// Reduces the number of leaves to about `enough`, but at least [`LEAST_LEAVES`].
     fn in_about(self, count: usize, enough: usize) -> Self {
         let wanted = enough.max(LEAST_LEAVES);
         if wanted >= self.leaves {
@@ -143,13 +146,13 @@ impl Deal {
     }
 }
 
-/// The number of values of a row that are stored.
+/// The number of stored values of a row.
 fn values_of(input: Input<'_>, row: u32) -> usize {
     if let Input::Sparse(rows) = input { rows.row(row as usize).0.len() } else { input.dimension() }
 }
 
-/// Sorts rows in the order of a k-d tree. It halves them along the widest column, at a whole number of leaves, until
-/// one leaf is left.
+/// Sorts rows in the order of a k-d tree. The rows are halved along their widest column, at a whole number of leaves,
+/// until each part is one leaf.
 fn arrange(input: Input<'_>, rows: &mut [u32], leaf_rows: usize, keys: &mut Vec<(f64, u32)>) {
     if rows.len() <= leaf_rows {
         // Within a leaf, rows keep the order of the input.
@@ -158,8 +161,8 @@ fn arrange(input: Input<'_>, rows: &mut [u32], leaf_rows: usize, keys: &mut Vec<
     }
     let widest = widest_column(input, rows);
     let half = rows.len().div_ceil(leaf_rows).div_ceil(2) * leaf_rows;
-    // The values are stored beside the row numbers, so that comparisons read memory in order. Equal values keep the
-    // order of the input, so that the result depends on the data alone.
+    // The values are stored beside the row numbers, so that comparisons read memory in order. Rows with equal values
+    // are sorted by row number, so that the result depends on the data alone.
     keys.clear();
     keys.extend(rows.iter().map(|&row| (input.value(row as usize, widest), row)));
     keys.select_nth_unstable_by(half, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -169,7 +172,8 @@ fn arrange(input: Input<'_>, rows: &mut [u32], leaf_rows: usize, keys: &mut Vec<
     arrange(input, right, leaf_rows, keys);
 }
 
-/// The column in which the rows have the largest range; the first if several are equal.
+/// Returns the column in which the rows have the largest range. If several columns have the same range, the first of
+/// these columns is returned.
 fn widest_column(input: Input<'_>, rows: &[u32]) -> usize {
     let dimension = input.dimension();
     let (mut least, mut most) = (vec![f64::INFINITY; dimension], vec![f64::NEG_INFINITY; dimension]);
@@ -189,7 +193,7 @@ fn widest_column(input: Input<'_>, rows: &[u32]) -> usize {
     }
     let mut widest = (0, -1.0);
     for (j, (least, most)) in least.iter().zip(&most).enumerate() {
-        // It compares halves, because the difference of two finite numbers may overflow.
+        // The values are halved first, because the difference of two finite numbers may overflow.
         let width = most / 2.0 - least / 2.0;
         if width > widest.1 {
             widest = (j, width);
@@ -198,10 +202,11 @@ fn widest_column(input: Input<'_>, rows: &[u32]) -> usize {
     widest.0
 }
 
-/// Puts the whole leaves of a section in bit-reversed order, so that any run of leaves is a sample of all regions.
+/// Puts the complete leaves of a section in bit-reversed order, so that consecutive leaves are a sample of all regions.
 ///
-/// A rank owns a run of leaves. The work differs between regions. Few centres matter to a sparse region, and a trial of
-/// the swap search touches only one corner of the data. In this order, every rank has its share of each region.
+/// A rank owns consecutive leaves, and the work differs between regions. For example, few centres matter to a sparse
+/// region, and a trial of the swap search affects only one region of the data. In bit-reversed order, every rank has a
+/// part of each region.
 fn shuffle(rows: &mut [u32], leaf_rows: usize) {
     let whole = rows.len() / leaf_rows;
     let mut order: Vec<usize> = (0..whole).collect();

@@ -1,7 +1,8 @@
-//! Leaves: the rows that one call of a kernel processes.
+//! Makes leaves. Each leaf contains the rows that one call of a kernel processes.
 //!
-//! Leaves are made one at a time. For rows in a file larger than memory, the tiles are written to another file
-//! ([`super::spill`]). So memory holds only one leaf, and content and order stay the same.
+//! If the rows are in a file larger than memory, leaves are made one at a time. Their tiles are written to another file
+//! ([`super::spill`]), so memory holds only one leaf. The content and the order of the leaves are the same as in
+//! memory.
 
 use lehr_numerics::bits::BitRows;
 use lehr_numerics::lanes::Real;
@@ -18,11 +19,12 @@ use super::units::Units;
 use crate::Error;
 use crate::round::{LeafCells, on_threads};
 
-/// A leaf's rows.
+/// A leaf: rows that one call of a kernel processes.
 #[derive(Clone, Debug)]
 pub(crate) struct Leaf<T: Real> {
     pub store: RowStore<T>,
-    /// The smallest values of all coordinates, followed by the largest; empty for bits and sparse rows.
+    /// The smallest value of each coordinate, followed by the largest value of each coordinate. Empty for rows of bits
+    /// and sparse rows.
     pub bounds: Vec<f64>,
     /// The indices of the rows in the input.
     pub rows: Vec<u32>,
@@ -31,17 +33,17 @@ pub(crate) struct Leaf<T: Real> {
     pub bystander_rows: Vec<u32>,
 }
 
-/// The data for making the stores of leaves.
+/// The data that is needed to make the stores of leaves.
 struct Maker<'a> {
     input: Input<'a>,
     units: &'a Units,
     storage: Storage,
-    /// The squared distances of sparse rows from the origin.
+    /// Computes the squared distances of sparse rows from the origin.
     from_origin: SparseDistance<'a>,
 }
 
 impl Maker<'_> {
-    /// Makes the store of some rows of the input.
+    /// Makes a store with these rows of the input.
     fn store<T: Real>(&self, rows: &[u32]) -> RowStore<T> {
         let (units, dimension) = (self.units, self.input.dimension());
         let weight = |i: usize| units.stored_weight(self.input, rows[i]);
@@ -70,7 +72,7 @@ impl Maker<'_> {
 /// Makes all leaves.
 ///
 /// # Errors
-/// Returns [`Error::Spill`].
+/// Returns [`Error::Spill`] if the tiles cannot be written to a file, and the errors of the threads.
 pub(super) fn make<T: Real>(
     input: Input<'_>,
     layout: &Layout,

@@ -1,9 +1,9 @@
-//! Converts rows to the form that suits their values, whatever the file format.
+//! Converts rows to the form that suits their values, regardless of the file format.
 //!
-//! Rows of whole numbers often have equal distances. Rounding then breaks ties by the order of additions, which depends
-//! on the storage of the rows. So k-means stores a table, a sparse matrix and a file of bits in the same form, and the
-//! same rows get the same labels. Rows of 0 and 1 are stored as bits, other rows as numbers, and both are stored sparse
-//! if most values are 0. Only the values decide.
+//! A row of integers is often equally far from several centres. Rounding then decides which centre is nearest, and
+//! rounding depends on how the rows are stored. To give the same rows the same labels, k-means converts tables, sparse
+//! matrices and files of bits to the same form. Only the values decide which form this is. If most values are 0, rows
+//! become sparse. Otherwise, rows of 0 and 1 become bits, and other rows become numbers.
 
 use std::mem::size_of;
 
@@ -11,14 +11,14 @@ use lehr_data::{Fingerprints, Points, Sparse};
 
 use super::input::Input;
 
-/// The largest factor by which memory may grow when sparse rows become bits or numbers. Beyond it, passes over them
-/// would take longer than passes over the sparse values.
+/// The maximum factor by which memory may grow when sparse rows become bits or numbers. With a larger factor, passes
+/// over the bits or numbers would take longer than passes over the sparse values.
 const MOST_GROWTH: usize = 4;
-/// The largest table, in bytes, that is converted to sparse rows. The rows of a larger table may be in a file because
-/// memory is short.
+/// The maximum number of bytes of the sparse form. Rows that would take more bytes are not converted to it: they may be
+/// in a file because memory is short.
 const MOST_BYTES: usize = 1 << 30;
 
-/// Rows in another form than the input's.
+/// Rows that were converted to a form other than the form of the input.
 #[derive(Debug)]
 pub(crate) enum Packed {
     Bits(Fingerprints),
@@ -27,8 +27,8 @@ pub(crate) enum Packed {
 }
 
 impl Packed {
-    /// Converts the rows to the form in which they are clustered; `None` if they already have it. Cost: two passes over
-    /// the rows, and the memory of the new form.
+    /// Converts the rows to the form in which they are clustered. Returns `None` if they already have this form. Cost:
+    /// two passes over the rows, and the memory of the new form.
     pub fn of(input: Input<'_>) -> Option<Self> {
         let (count, columns) = (input.len(), input.dimension());
         let (mut kept, mut are_bits) = (0usize, true);
@@ -58,7 +58,7 @@ impl Packed {
             Input::Bits(_) => None,
             _ if are_bits => Some(Self::Bits(bits(input))),
             Input::Numbers(_) => None,
-            // Sparse rows with so many values stay sparse, because they would take too much memory as a table.
+            // Sparse rows that would take too much memory as a table stay sparse.
             Input::Sparse(_) if sparse_bytes > MOST_BYTES && cells_bytes > MOST_GROWTH.saturating_mul(sparse_bytes) => {
                 None
             }
@@ -66,7 +66,7 @@ impl Packed {
         }
     }
 
-    /// The rows.
+    /// The converted rows.
     pub fn input(&self) -> Input<'_> {
         match self {
             Self::Bits(rows) => Input::Bits(rows),
@@ -147,7 +147,7 @@ mod tests {
         let weighted = points.with_weights(vec![2.0, 0.0]).unwrap();
         let Some(Packed::Bits(bits)) = Packed::of(Input::Numbers(&weighted)) else { panic!() };
         assert_eq!(bits.weights(), Some(&[2.0, 0.0][..]));
-        // One of four values is not 0, so neither form is far smaller.
+        // One of four values is not 0, so neither the sparse form nor the table is far smaller than the other form.
         (0..140).step_by(4).for_each(|place| values[place] = 0.5);
         let points = Points::new(values.clone(), 70).unwrap();
         assert!(Packed::of(Input::Numbers(&points)).is_none());

@@ -1,10 +1,10 @@
-//! Matrices as slices: rows of equal width, one after another.
+//! Views slices as matrices in row-major order.
 //!
-//! Centres, directions and sums have this layout. With this view, the code that finds row `k` is in one place.
+//! Centres, directions and sums are stored in this order. The views compute where row `k` begins.
 
 use std::slice::ChunksExact;
 
-/// A matrix for reading.
+/// A read-only view of a slice as a matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RowMajor<'a, X = f64> {
     values: &'a [X],
@@ -12,7 +12,7 @@ pub(crate) struct RowMajor<'a, X = f64> {
 }
 
 impl<'a, X> RowMajor<'a, X> {
-    /// Views a slice as rows of `width` numbers; numbers after the last whole row are ignored.
+    /// Views a slice as rows of `width` values. Values after the last complete row are ignored.
     #[inline]
     pub fn new(values: &'a [X], width: usize) -> Self {
         Self { values, width }
@@ -35,7 +35,7 @@ impl<'a, X> RowMajor<'a, X> {
     }
 }
 
-/// A matrix for writing.
+/// A mutable view of a slice as a matrix.
 #[derive(Debug)]
 pub(crate) struct RowMajorMut<'a, X = f64> {
     values: &'a mut [X],
@@ -43,7 +43,7 @@ pub(crate) struct RowMajorMut<'a, X = f64> {
 }
 
 impl<'a, X> RowMajorMut<'a, X> {
-    /// Like [`RowMajor::new`].
+    /// Views a slice as rows of `width` values, like [`RowMajor::new`].
     #[inline]
     pub fn new(values: &'a mut [X], width: usize) -> Self {
         Self { values, width }
@@ -59,7 +59,7 @@ impl<'a, X> RowMajorMut<'a, X> {
         &mut self.values[start..start + self.width]
     }
 
-    /// Row `k`, for as long as the matrix is borrowed.
+    /// Row `k`, with the lifetime of the slice.
     ///
     /// # Panics
     /// Panics if there is no such row.

@@ -11,23 +11,24 @@ use lehr_numerics::sparse::{SparseRows, SparseScratch};
 use lehr_numerics::tiles::Tiles;
 use serde::{Deserialize, Serialize};
 
-/// The precision in which rows are stored. Sums over rows are in double precision for both.
+/// The precision in which rows are stored. In both precisions, sums over rows are computed in double precision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
     /// Double precision.
     #[default]
     F64,
-    /// Single precision while annealing: half the memory, and about two and a half times the speed. The error of a
-    /// row's position is 1e-7 of the distance of the farthest row from the mean. So clusters much narrower than a
-    /// thousandth of that distance are separated less reliably than in double precision. Labels, probabilities, centres
-    /// and figures are still computed in double precision.
+    /// Single precision while annealing. It takes half the memory of double precision, and is about two and a half
+    /// times as fast. The error of a row's position is 1e-7 times the distance of the farthest row from the mean.
+    /// Clusters much narrower than a thousandth of this distance are therefore separated less reliably than in double
+    /// precision. Labels, probabilities, centres and other results are still computed in double precision.
     F32,
 }
 
 #[cfg(target_family = "wasm")]
 impl Precision {
-    /// The error for single precision. A page has the kernels once, which keeps it small.
+    /// The error for single precision in a browser. To stay small, a page contains only the kernels for double
+    /// precision.
     pub(crate) fn not_in_a_browser() -> crate::Error {
         crate::Error::Parameter {
             name: "precision",
@@ -37,7 +38,7 @@ impl Precision {
     }
 }
 
-/// The memory that a thread reuses from leaf to leaf, so that no round allocates.
+/// The buffers that a thread reuses for every leaf, so that rounds do not allocate memory.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch<T: Real> {
     pub active: Vec<usize>,
@@ -52,7 +53,7 @@ pub(crate) struct Scratch<T: Real> {
     pub weighted: WeightedScratch<T>,
 }
 
-/// Memory for a leaf's rows with other weights.
+/// The buffers for computations that reduce the weights of a leaf's rows.
 #[derive(Debug, Default)]
 pub(crate) struct WeightedScratch<T: Real> {
     pub gaussian: GaussianScratch<T>,
@@ -68,14 +69,14 @@ thread_local! {
     static SCRATCH_F32: RefCell<Scratch<f32>> = RefCell::default();
 }
 
-/// A precision in which rows may be stored, with this thread's buffers.
+/// A precision in which rows may be stored, with the buffers of the current thread.
 pub(crate) trait Scalar: Real {
-    /// The largest difference of a score from the best one of its row: scores further below are left out. The largest
-    /// share lost is about the precision's own error.
+    /// The maximum difference between a score of a row and the best score of this row. Lower scores are left out. The
+    /// share that is lost is at most about the rounding error of the precision.
     const CUT: f64;
-    /// The tiles themselves, if they hold the rows in double precision.
+    /// Returns the tiles if they hold the rows in double precision, and otherwise `None`.
     fn exact(tiles: &Tiles<Self>) -> Option<&Tiles<f64>>;
-    /// The sparse rows themselves, if they are in double precision.
+    /// Returns the sparse rows if they are in double precision, and otherwise `None`.
     fn exact_sparse(rows: &SparseRows<Self>) -> Option<&SparseRows<f64>>;
     fn with_scratch<R>(f: impl FnOnce(&mut Scratch<Self>) -> R) -> R;
 }

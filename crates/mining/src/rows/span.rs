@@ -1,9 +1,9 @@
-//! Rows in the coordinates of the space that they span, if they have far more columns than there are rows.
+//! Converts rows to coordinates of the space that they span, if there are far more columns than rows.
 //!
 //! N rows lie in a space of at most N - 1 dimensions through their mean, however many columns they have. In orthonormal
-//! coordinates of this space, all distances are the same, and so are the clusters. A pass then costs N x K x N instead
-//! of N x K x D operations. Rows are orthogonalised one after another (Gram and Schmidt), because products of rows would
-//! lose half of the digits.
+//! coordinates of this space, all distances and clusters stay the same. A pass then takes N x K x N instead of N x K x
+//! D operations. Rows are orthogonalised one after another by the Gram-Schmidt process. Coordinates that are computed
+//! from products of rows would lose half of the digits.
 
 use lehr_data::Points;
 use lehr_numerics::dot::dot;
@@ -13,32 +13,34 @@ use super::input::Input;
 use crate::Error;
 use crate::round::{LeafCells, on_threads};
 
-/// The fewest columns for each row.
+/// The minimum number of columns for each row. With fewer columns, rows are not converted.
 const COLUMNS_A_ROW: usize = 4;
-/// The fewest values: fewer are quickly passed over as they are.
+/// The minimum number of values in a table. Passes over a smaller table are fast without conversion.
 const LEAST_VALUES: usize = 1 << 17;
-/// Rows have one length if their squared lengths differ by at most this share.
+/// Rows count as equally long if their squared lengths differ by at most this share.
 const ONE_LENGTH: f64 = 1e-5;
-/// The number of rows that become directions together, so that every other row is read once for all of them.
+/// The number of rows that become directions in one step. Every other row is read only once for all of these
+/// directions.
 const PANEL: usize = 8;
-/// The share of a row's square below which its rest is short.
+/// The rest of a row counts as short if its squared length is below this share of the row's squared length.
 const SHORT: f64 = 0.01;
-/// The number of columns handled together, which stay in the cache.
+/// The number of columns that are processed together, so that their values stay in the cache.
 const BLOCK: usize = 1024;
 
-/// Rows in the coordinates of the space that they span.
+/// Rows in orthonormal coordinates of the space that they span.
 #[derive(Debug)]
 pub(crate) struct Span {
     pub rows: Points,
-    /// The mean of the rows, which has the coordinates 0.
+    /// The mean of the original rows, which is the origin of the coordinates.
     mean: Vec<f64>,
-    /// The orthonormal directions, one row for each coordinate, before [`reflect`].
+    /// The orthonormal directions, one for each coordinate before [`reflect`] is applied.
     directions: Vec<Vec<f64>>,
 }
 
 impl Span {
-    /// Finds the coordinates; `None` if there are too few columns for each row. Two equal rows have equal coordinates.
-    /// The result has the same bits for any number of threads.
+    /// Converts rows to coordinates of the space that they span. Returns `None` if the rows are better used unchanged,
+    /// for example because there are too few columns for each row. Equal rows have equal coordinates. The result is
+    /// bit-identical for any number of threads.
     ///
     /// Cost: N² x D multiply-adds. Memory: a copy of the rows.
     ///
@@ -55,10 +57,11 @@ impl Span {
         let ends =
             lengths.iter().fold((f64::INFINITY, 0.0f64), |ends, &length| (ends.0.min(length), ends.1.max(length)));
         if !ends.1.is_finite() || ends.1 - ends.0 <= ONE_LENGTH * ends.1 {
-            // Rows of one length are on a sphere about 0, which the choice of the number of clusters needs.
+            // Rows of equal length are on a sphere about 0. The choice of the number of clusters needs rows on this
+            // sphere.
             return Ok(None);
         }
-        // Measured from the first row, the mean of equal rows is exact.
+        // The mean is computed relative to the first row, which makes the mean of equal rows exact.
         let first = points.row(0);
         let mut mean = vec![0.0; dimension];
         for row in 1..count {
@@ -79,7 +82,7 @@ impl Span {
         let found = orthogonalized(rests, &equal, threads)?;
         let width = found.directions.len();
         if width == 0 {
-            // The rows differ by rounding at most.
+            // The rows differ only by rounding errors.
             return Ok(None);
         }
         let mut coordinates = vec![0.0; count * width];
@@ -101,7 +104,7 @@ impl Span {
         self.mean.len()
     }
 
-    /// Returns centres in the input's columns.
+    /// Converts centres to the columns of the input.
     pub fn widened(&self, centers: &[f64]) -> Vec<f64> {
         let coordinates = self.rows.dimension();
         let mut wide = Vec::with_capacity(centers.len() / coordinates * self.mean.len());
@@ -118,10 +121,10 @@ impl Span {
     }
 }
 
-/// Reflects coordinates at a plane in a random direction; doing so twice changes nothing.
+/// Reflects coordinates at a plane with a random normal. A second reflection restores the coordinates.
 ///
-/// Each row has no part along the directions of later rows. The columns of these coordinates would be 0 in most rows,
-/// and look like columns of a few equal steps.
+/// Each row has no component along the directions of later rows. Without the reflection, the columns of these
+/// coordinates would be 0 in most rows, and look like columns of rounded values.
 fn reflect(coordinates: &mut [f64]) {
     let stream = Stream::new(0, "span");
     let mirror: Vec<f64> = (0..coordinates.len() as u64).map(|j| stream.normal(j)).collect();
@@ -129,14 +132,16 @@ fn reflect(coordinates: &mut [f64]) {
     coordinates.iter_mut().zip(&mirror).for_each(|(x, m)| *x -= along * m);
 }
 
-/// The part of a row that is orthogonal to the directions so far.
+/// The rest of a row: its part that is orthogonal to the directions found so far.
 #[derive(Debug)]
 struct Rest {
     values: Vec<f64>,
-    /// The squared length of what it was computed from, which determines the rounding.
+    /// The sum of the squared lengths of the vectors from which the rest was computed. It determines the rounding error
+    /// of the rest.
     whole: f64,
-    /// The squared length of the part orthogonal to no directions, and to those so far.
+    /// The squared length of `values` before any direction is subtracted.
     square: f64,
+    /// The squared length of `values` now.
     left: f64,
     coordinates: Vec<f64>,
 }
@@ -147,12 +152,12 @@ impl Rest {
         Self { values, whole, square, left: square, coordinates: Vec::new() }
     }
 
-    /// Whether nothing but rounding is left.
+    /// Returns whether only rounding errors are left of the row's rest.
     fn is_spent(&self) -> bool {
         self.left <= self.whole * self.values.len() as f64 * (4.0 * f64::EPSILON * f64::EPSILON)
     }
 
-    /// Subtracts the part along some orthonormal directions, and keeps its coordinates.
+    /// Subtracts the components along some orthonormal directions, and appends these components to the coordinates.
     fn subtract(&mut self, directions: &[Vec<f64>]) {
         let first = self.coordinates.len();
         self.coordinates.resize(first + directions.len(), 0.0);
@@ -173,16 +178,18 @@ impl Rest {
     }
 }
 
-/// Orthonormal directions, and the coordinates of each row along them; later coordinates that are left out are 0.
+/// Orthonormal directions, and the coordinates of each row along them. If a row has fewer coordinates, the missing
+/// coordinates are 0.
 struct Orthogonalized {
     directions: Vec<Vec<f64>>,
     coordinates: Vec<Vec<f64>>,
 }
 
-/// Takes the rows with the longest rests as the next directions, a few at a time, until nothing is left of any row.
+/// Finds orthonormal directions and the coordinates of all rows. The rows with the longest rests become the next
+/// directions, a few at a time, until nothing is left of any row.
 fn orthogonalized(mut rests: Vec<Rest>, equal: &[usize], threads: usize) -> Result<Orthogonalized, Error> {
     let mut directions: Vec<Vec<f64>> = Vec::new();
-    // A row that equals an earlier one takes over its coordinates.
+    // A row that equals an earlier row gets the coordinates of the earlier row.
     let mut waiting: Vec<usize> = (0..rests.len()).filter(|&row| equal[row] == row && !rests[row].is_spent()).collect();
     while !waiting.is_empty() {
         waiting.sort_by(|&a, &b| rests[b].left.total_cmp(&rests[a].left).then(a.cmp(&b)));
@@ -195,7 +202,7 @@ fn orthogonalized(mut rests: Vec<Rest>, equal: &[usize], threads: usize) -> Resu
                 let length = rest.left.sqrt();
                 let values = rest.values.iter().map(|x| x / length).collect();
                 rest.coordinates.push(length);
-                // Rounding has left a part of a short rest along the earlier directions.
+                // Because of rounding, a short rest still has components along the earlier directions.
                 let is_short = rest.left < SHORT * rest.square;
                 directions.push(if is_short { orthogonal_to(&directions, values) } else { values });
             }
@@ -213,7 +220,7 @@ fn orthogonalized(mut rests: Vec<Rest>, equal: &[usize], threads: usize) -> Resu
     Ok(Orthogonalized { directions, coordinates: rests.into_iter().map(|rest| rest.coordinates).collect() })
 }
 
-/// Removes what a unit vector has along some directions.
+/// Removes the components of a unit vector along some directions, and normalises the result.
 fn orthogonal_to(directions: &[Vec<f64>], values: Vec<f64>) -> Vec<f64> {
     let mut rest = Rest::new(values, 1.0);
     rest.subtract(directions);
@@ -222,7 +229,7 @@ fn orthogonal_to(directions: &[Vec<f64>], values: Vec<f64>) -> Vec<f64> {
     rest.values
 }
 
-/// For each row, the first row that equals it.
+/// Returns, for each row, the number of the first row that equals it.
 fn first_equal(points: &Points, rests: &[Rest]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..points.len()).collect();
     order.sort_by(|&a, &b| rests[a].square.total_cmp(&rests[b].square).then(a.cmp(&b)));

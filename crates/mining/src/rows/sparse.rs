@@ -1,36 +1,37 @@
-//! Sparse rows during clustering: accurate distances, and the terms of centres for kernels.
+//! Computes accurate squared distances of sparse rows during clustering.
 //!
-//! Kernels only compare: their squared distances have an error of some units in the last place of the squared lengths
-//! that cancel in them ([`lehr_numerics::sparse`]). Reported values are computed from differences, as for rows of
-//! numbers. The same holds where the distance itself decides: for spreads, the starts of k-means, and membership within
-//! a radius. The columns in which a row is 0 contribute the sum of the empty row, minus the terms of the few other
-//! columns. Equal numbers are added and subtracted in twice the precision, so no digits are lost.
+//! Kernels ([`lehr_numerics::sparse`]) only compare distances. They subtract squared lengths, so a squared distance has
+//! an error of a few units in the last place of these lengths. Reported values are computed from differences, as for
+//! rows of numbers. Other distances whose value affects a result are computed in the same way. Spreads, the initial
+//! centres of k-means, and membership within a radius use such distances. The columns in which a row is 0 contribute
+//! the sum of the empty row, minus the terms of the few other columns. These terms are added and subtracted in twice
+//! the precision, so no digits are lost.
 
 use lehr_data::Sparse;
 use lehr_numerics::compensated::Sum;
 
-/// If the rest of the empty row's squared distance is below this share, it counts as 0. The error of a compensated sum
-/// is smaller, even over millions of columns.
+/// The contribution of columns in which a row is 0 counts as 0 below this share of the empty row's squared distance.
+/// The error of a compensated sum is smaller than this share, even over millions of columns.
 const RESIDUE: f64 = 1e-26;
 
-/// Squared distances of sparse rows from one position.
+/// Computes squared distances of sparse rows from one position.
 #[derive(Debug)]
 pub(crate) struct SparseDistance<'a> {
     origin: &'a [f64],
     center: Vec<f64>,
-    /// The squared distance of the row that is 0 everywhere.
+    /// The squared distance of the empty row, which is 0 in every column.
     empty: Sum,
 }
 
 impl<'a> SparseDistance<'a> {
-    /// Prepares the distances from a position, which is relative to the origin.
+    /// Prepares to compute distances from a position, whose coordinates are relative to the origin.
     pub fn to(origin: &'a [f64], center: &[f64]) -> Self {
         let mut empty = Sum::default();
         origin.iter().zip(center).for_each(|(zero, y)| empty.add(squared(0.0, *zero, *y)));
         Self { origin, center: center.to_vec(), empty }
     }
 
-    /// The squared distance of a row, given by its columns and values in the unit of the position.
+    /// Returns the squared distance of a row. The row is given by its columns and values, in the unit of the position.
     pub fn of(&self, row: impl Iterator<Item = (usize, f64)>) -> f64 {
         let (mut elsewhere, mut there) = (self.empty, 0.0);
         for (j, x) in row {
@@ -42,8 +43,8 @@ impl<'a> SparseDistance<'a> {
         if elsewhere <= RESIDUE * self.empty.value() { there } else { elsewhere + there }
     }
 
-    /// The squared distance to ten digits, from plain sums unless they cancel. The row is given by its columns and
-    /// values, which are divided by `unit`.
+    /// Returns the squared distance of a row, accurate to ten digits. Plain sums are used unless they cancel. The row
+    /// is given by its columns and values; the values are divided by `unit`.
     pub fn nearly(&self, columns: &[u32], values: &[f64], unit: f64) -> f64 {
         let (empty, mut elsewhere, mut there) = (self.empty.value(), 0.0, 0.0);
         for (&j, value) in columns.iter().zip(values) {
@@ -52,8 +53,7 @@ impl<'a> SparseDistance<'a> {
             there += squared(value / unit, zero, y);
         }
         let found = (empty - elsewhere) + there;
-        // The difference of two sums of so many terms has an error of as many units in the last place of the larger
-        // sum.
+        // The difference of two sums of n terms has an error of about n units in the last place of the larger sum.
         if found > empty * 1e-5 && found.is_finite() {
             found
         } else {
@@ -62,13 +62,13 @@ impl<'a> SparseDistance<'a> {
     }
 }
 
-/// Computed as for rows of numbers, so that a row's distance from itself is 0.
+/// Returns a squared difference. It is computed as for rows of numbers, so that the distance of a row from itself is 0.
 fn squared(x: f64, zero: f64, y: f64) -> f64 {
     let apart = (x - zero) - y;
     apart * apart
 }
 
-/// The columns of a row, and its values divided by `unit`.
+/// Returns the columns of a row, and its values divided by `unit`.
 pub(crate) fn entries(rows: &Sparse, index: usize, unit: f64) -> impl Iterator<Item = (usize, f64)> + '_ {
     let (columns, values) = rows.row(index);
     columns.iter().zip(values).map(move |(column, value)| (*column as usize, value / unit))
@@ -84,7 +84,7 @@ mod tests {
     fn distances_are_those_of_all_differences_and_0_from_a_row_itself() {
         let stream = Stream::new(5, "sparse distances");
         for offset in [0.0, 1.0, 1e6] {
-            // Column 0 is far from 0 in every row; of the others, one in ten is not 0.
+            // Column 0 is `offset` plus a random number in every row. In the other columns, one value in ten is not 0.
             let dimension = 300;
             let row = |row: u64| -> Vec<f64> {
                 let there = |j: u64| stream.uniform(row * 1000 + j) < 0.1;

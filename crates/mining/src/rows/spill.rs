@@ -1,4 +1,4 @@
-//! Where rows are stored while leaves are made: in memory, or in a file that is mapped when all rows have been written.
+//! Stores rows while leaves are made, in memory or in a file. The file is mapped when all rows have been written.
 
 use lehr_data::Spill;
 use lehr_numerics::lanes::Real;
@@ -8,20 +8,21 @@ use lehr_spill::{Slab, Writer};
 use super::store::RowStore;
 use crate::Error;
 
-/// Stores rows one store after another, in memory or in a file.
+/// Keeps the stores of leaves in memory, or writes them to a file one after another.
 pub(super) enum SpillWriter<T: Real> {
     Memory,
     File(Writer<T::Line>),
 }
 
-/// A store that has been written; [`SpillWriter::end`] returns the file from which to read it.
+/// A store that was kept in memory, or written to the file that [`SpillWriter::end`] returns.
 pub(super) enum Put<T: Real> {
     Here(RowStore<T>),
     There(Written),
 }
 
 impl<T: Real> SpillWriter<T> {
-    /// Prepares for stores of this many lines in all, whose space is reserved at once.
+    /// Prepares for stores that have `lines` lines in total. If they are written to a file, its space is reserved
+    /// first.
     pub fn new(spill: Option<&Spill>, lines: impl FnOnce() -> usize) -> Result<Self, Error> {
         Ok(match spill {
             None => SpillWriter::Memory,
@@ -36,7 +37,7 @@ impl<T: Real> SpillWriter<T> {
         }
     }
 
-    /// Returns all lines that were written to a file.
+    /// Ends writing. Returns the file with all lines, or `None` if the stores are in memory.
     pub fn end(self) -> Result<Option<Slab<T::Line>>, Error> {
         match self {
             SpillWriter::Memory => Ok(None),
@@ -46,7 +47,7 @@ impl<T: Real> SpillWriter<T> {
 }
 
 impl<T: Real> Put<T> {
-    /// Returns the store.
+    /// Returns the store, and reads it from `file` if it was written there.
     ///
     /// # Panics
     /// Panics if the store was written to a file and `file` is not that file.

@@ -1,13 +1,14 @@
-//! The three ways in which a leaf stores its rows: as numbers, as bits, or sparse.
+//! Stores the rows of a leaf in one of three ways: as numbers, as bits, or sparse.
 //!
-//! Rows of bits stay bits and sparse rows stay sparse, if there are kernels that read them in that form. Centres and
-//! sums are numbers in all three cases; [`Units`] converts between the coordinates of bits and stored coordinates.
-//! Sparse rows are divided by the unit, but not moved to the origin. The squared length of each from the origin is
-//! stored with it, and sums are corrected at the end of a round. In up to 16 columns, bits and sparse rows become
-//! numbers, except rows of bits whose cost is not a squared distance.
+//! In more than 16 columns, rows of bits stay bits, and sparse rows stay sparse. In up to 16 columns, both become
+//! numbers, except rows of bits whose cost is not a squared distance. Centres and sums are numbers in all three cases.
+//! [`Units`] converts between the coordinates of bits and stored coordinates.
 //!
-//! No code outside this file checks which of the three a store is; a round implements its computation for each of them
-//! ([`OverStore`]).
+//! Sparse rows are divided by the unit, but their values are not relative to the origin. The squared distance of each
+//! row from the origin is stored with the row, and sums are corrected at the end of a round.
+//!
+//! A round implements its computation for each of the three ways ([`OverStore`]), and [`RowStore::apply`] chooses
+//! between them.
 
 use lehr_numerics::bits::{BitRows, for_each_set_bit};
 use lehr_numerics::compensated::Sum;
@@ -21,11 +22,11 @@ use super::units::Units;
 /// How all leaves of a run store their rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Storage {
-    /// Stored coordinates.
+    /// Rows are numbers: stored coordinates.
     Numbers,
-    /// The bits of the input.
+    /// Rows are the bits of the input.
     Bits,
-    /// The nonzero values of the input, in stored units.
+    /// Rows are the nonzero values of the input, divided by the unit.
     Sparse,
 }
 
@@ -44,15 +45,13 @@ impl Storage {
 /// Rows in the form that kernels read.
 #[derive(Clone, Debug)]
 pub(crate) enum RowStore<T: Real> {
-    /// [`Storage::Numbers`].
     Numbers(Tiles<T>),
-    /// [`Storage::Bits`].
     Bits(BitRows),
-    /// [`Storage::Sparse`].
     Sparse(SparseRows<T>),
 }
 
-/// A computation with one implementation for each way of storing rows. `W` is its work space and output.
+/// A computation with one implementation for each way of storing rows. `W` is the memory that an implementation uses,
+/// including its output.
 pub(crate) trait OverStore<T: Real, W> {
     fn over_numbers(&self, tiles: &Tiles<T>, work: W);
     fn over_bits(&self, bits: &BitRows, work: W);
@@ -60,7 +59,7 @@ pub(crate) trait OverStore<T: Real, W> {
 }
 
 impl<T: Real> RowStore<T> {
-    /// Runs the implementation for the storage of these rows.
+    /// Runs the implementation of a computation for the way in which these rows are stored.
     #[inline]
     pub fn apply<W>(&self, computation: &impl OverStore<T, W>, work: W) {
         match self {
@@ -70,10 +69,10 @@ impl<T: Real> RowStore<T> {
         }
     }
 
-    /// The tiles of rows of numbers.
+    /// The tiles, if the rows are stored as numbers.
     ///
     /// # Panics
-    /// Panics for bits and sparse rows, which only methods with kernels for them accept as input.
+    /// Panics for rows of bits and sparse rows. A method without kernels for these rows does not accept them as input.
     pub fn numbers(&self) -> &Tiles<T> {
         match self {
             Self::Numbers(tiles) => tiles,
@@ -99,12 +98,14 @@ impl<T: Real> RowStore<T> {
         }
     }
 
-    /// The smallest values of all coordinates, followed by the largest; empty for bits and sparse rows.
+    /// The smallest value of each coordinate, followed by the largest value of each coordinate. Empty for rows of bits
+    /// and sparse rows.
     pub fn bounds(&self) -> Vec<f64> {
         if let Self::Numbers(tiles) = self { tiles.bounds() } else { Vec::new() }
     }
 
-    /// The sum `sum w |x|^2`; for rows of bits `sum w c`, where `of_bits` returns the cost `c` of a row.
+    /// The weighted sum of squared lengths, `sum w |x|^2`. For rows of bits it is `sum w c`, where `of_bits` returns
+    /// the cost `c` of a row.
     pub fn square(&self, of_bits: impl Fn(&[u64]) -> f64) -> f64 {
         match self {
             Self::Numbers(tiles) => tiles.square(),

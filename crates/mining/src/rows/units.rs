@@ -1,7 +1,9 @@
-//! The origin and the units in which rows are stored, and conversions between stored numbers and those of the input.
+//! Computes the origin and the units in which rows are stored, and converts between stored numbers and numbers of the
+//! input.
 //!
-//! The origin is the weighted mean and the unit a power of two near the largest deviation. Subtracting the mean saves
-//! the digits that large offsets cost. Dividing by a power of two prevents overflow of squares, and is exact.
+//! The origin is the weighted mean of the rows. The unit of length is a power of two near the largest deviation from
+//! the mean. Subtracting the mean keeps the digits that would be lost to large offsets. Dividing by a power of two is
+//! exact, and prevents overflow of squares.
 
 use lehr_data::Sparse;
 use lehr_numerics::compensated::Sum;
@@ -11,19 +13,20 @@ use super::sparse::entries;
 use crate::Error;
 use crate::round::{LeafCells, on_threads};
 
-/// The largest distance of a coordinate from the mean: the squares of larger ones, times weights, may overflow.
+/// The upper limit for the distance of a coordinate from the mean. The squares of larger distances, multiplied by
+/// weights, may overflow.
 pub(crate) const FARTHEST: f64 = 1e140;
 
 /// The number of rows that one thread surveys at a time.
 const SECTION: usize = 1 << 16;
 
-/// The relation between stored numbers and those of the input.
+/// The origin and the units that relate stored numbers to numbers of the input.
 #[derive(Clone, Debug)]
 pub(crate) struct Units {
-    /// A stored `x` stands for the input's `origin + length * x`.
+    /// The origin in the unit of the input. A stored `x` represents `origin + length * x` in the input.
     pub origin: Vec<f64>,
     pub length: f64,
-    /// 1 over the length, which is exact.
+    /// 1 divided by `length`. This number is exact, because `length` is a power of two.
     pub per_length: f64,
     /// The origin in stored units.
     pub scaled_origin: Vec<f64>,
@@ -38,19 +41,19 @@ impl Units {
         Self { origin, length, per_length: 1.0 / length, scaled_origin, weight }
     }
 
-    /// The columns and stored values of a sparse row of the input, which are not relative to the origin.
+    /// The columns and stored values of a sparse row of the input. The values are not relative to the origin.
     pub fn entries<'a>(&self, input: &'a Sparse, row: u32) -> impl Iterator<Item = (usize, f64)> + 'a {
         entries(input, row as usize, self.length)
     }
 
-    /// Converts a mass and the following moments of sparse rows to moments about the origin; the mass stays the same.
+    /// Converts moments of sparse rows to moments about the origin. `sums` begins with the mass, which stays the same.
     pub fn subtract_origin(&self, sums: &mut [f64]) {
         if let Some((mass, moments)) = sums.split_first_mut() {
             moments.iter_mut().zip(&self.scaled_origin).for_each(|(sum, zero)| *sum -= zero * *mass);
         }
     }
 
-    /// Converts a position in the input's unit to a stored one.
+    /// Converts a position in the unit of the input to a stored position.
     pub fn store(&self, position: &mut [f64]) {
         position.iter_mut().zip(&self.origin).for_each(|(value, zero)| *value = (*value - zero) * self.per_length);
     }
@@ -78,7 +81,8 @@ impl Units {
         moments.iter_mut().zip(&self.origin).for_each(|(sum, zero)| *sum = (*sum - zero * mass) / self.length);
     }
 
-    /// The sum `sum w |x|^2` of stored positions, from a mass and the moments of bits, which are their own squares.
+    /// Computes the sum `sum w |x|^2` of stored positions from the mass and the first moments of bits. First moments
+    /// are enough, because the square of a bit is the bit itself.
     pub fn square_of_moments(&self, mass: f64, moments: &[f64]) -> f64 {
         let columns = moments.iter().zip(&self.origin);
         columns.map(|(sum, zero)| sum * (1.0 - 2.0 * zero) + mass * zero * zero).sum::<f64>()
@@ -86,24 +90,25 @@ impl Units {
             / self.length
     }
 
-    /// Converts a stored position to the input's unit.
+    /// Converts a stored position to the unit of the input.
     pub fn position(&self, stored: &[f64]) -> Vec<f64> {
         stored.iter().zip(&self.origin).map(|(x, zero)| zero + self.length * x).collect()
     }
 
-    /// Converts a squared length (a temperature or a cost) to the input's unit; a cost in nats stays the same.
+    /// Converts a squared length, such as a temperature or a cost, to the unit of the input. A cost in nats stays the
+    /// same.
     pub fn squared(&self, stored: f64) -> f64 {
         stored * self.length * self.length
     }
 }
 
-/// The statistics of the rows of positive weight, before they are laid out.
+/// Statistics of the rows of positive weight, computed before the rows are laid out.
 pub(super) struct Survey {
     /// The power of two near the mean weight.
     pub weight_unit: f64,
-    /// The sum of the weights in that unit.
+    /// The sum of the weights, divided by `weight_unit`.
     pub total_weight: f64,
-    /// The weight of one row in that unit ([`Rows::row_weight`](super::Rows::row_weight)).
+    /// The weight that counts as one row ([`Rows::row_weight`](super::Rows::row_weight)), divided by `weight_unit`.
     pub row_weight: f64,
     /// The weighted mean of each column.
     pub means: Vec<f64>,
@@ -112,7 +117,8 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    /// Surveys some rows; `others` has further positions, one after another, which the deviation includes.
+    /// Computes the statistics of some rows. The deviation includes further positions, which `others` contains one
+    /// after another.
     ///
     /// # Errors
     /// Returns [`Error::TooFar`] if squared distances would overflow, and the errors of the threads.
@@ -124,9 +130,9 @@ impl Survey {
         let row_weight = squares / total_weight;
         let (least, most) = extremes_of_all(input, rows, threads)?;
         let largest = least.iter().chain(&most).fold(0.0f64, |largest, value| largest.max(value.abs()));
-        // Numbers of about 1 cannot overflow when they are weighted and added.
+        // Values are divided by `guard`, because numbers of about 1 cannot overflow when they are weighted and added.
         let guard = power_of_two_near(largest.max(f64::MIN_POSITIVE));
-        // The guard is a power of two, so multiplying by its inverse is the same as dividing.
+        // The guard is a power of two, so multiplying by its inverse gives the same result as dividing.
         let per_guard = 1.0 / guard;
         let of_sections = by_section(rows, threads, |rows| {
             let mut sums = vec![Sum::default(); input.dimension()];
@@ -146,13 +152,12 @@ impl Survey {
         for of_section in of_sections {
             sums.iter_mut().zip(of_section).for_each(|(sum, part)| sum.join(part));
         }
-        // A mean lies between the smallest and the largest value. Rounding may put it just outside, even if all rows
-        // are equal.
+        // Rounding may put a mean just below the smallest or just above the largest value, even if all rows are equal.
         let mean = |sum: &Sum| sum.value() / total_weight * guard;
         let ends = least.iter().zip(&most);
         let means: Vec<f64> =
             sums.iter().zip(ends).map(|(sum, (least, most))| mean(sum).clamp(*least, *most)).collect();
-        // No value is further from the mean than the smallest or the largest.
+        // The value that is farthest from the mean is the smallest or the largest value.
         let ends = least.iter().zip(&most).zip(&means);
         let deviation = ends.fold(0.0f64, |far, ((least, most), zero)| far.max(zero - least).max(most - zero));
         let others = others.iter().zip(means.iter().cycle()).map(|(x, zero)| (x - zero).abs());
@@ -163,13 +168,14 @@ impl Survey {
         Ok(Self { weight_unit, total_weight, row_weight, means, deviation })
     }
 
-    /// The unit of lengths: the power of two near the deviation.
+    /// The unit of length: the power of two near the deviation.
     pub fn length(&self) -> f64 {
         if self.deviation > 0.0 { power_of_two_near(self.deviation) } else { 1.0 }
     }
 }
 
-/// Computes something for each section of the rows, on several threads; sections have the same rows on any number.
+/// Calls `of_section` for each section of the rows on several threads. The sections are the same for any number of
+/// threads.
 fn by_section<R: Default + Send>(
     rows: &[u32],
     threads: usize,
@@ -226,7 +232,7 @@ fn extremes(input: Input<'_>, rows: &[u32]) -> (Vec<f64>, Vec<f64>) {
             present[j] += 1;
         });
     }
-    // Columns that do not occur in some row have the value 0 there.
+    // If a row does not list a column, its value in this column is 0.
     for j in (0..dimension).filter(|j| present[*j] < rows.len()) {
         least[j] = least[j].min(0.0);
         most[j] = most[j].max(0.0);
@@ -234,7 +240,7 @@ fn extremes(input: Input<'_>, rows: &[u32]) -> (Vec<f64>, Vec<f64>) {
     (least, most)
 }
 
-/// The largest power of two that is not above a positive number.
+/// Returns the largest power of two that is not above `value`, which must be positive.
 fn power_of_two_near(value: f64) -> f64 {
     2f64.powi(libm::log2(value).floor().clamp(-1000.0, 1000.0) as i32)
 }

@@ -1,27 +1,29 @@
 //! Removes the empty columns of sparse rows, if most columns are empty.
 //!
-//! Centres are not sparse: a single stray column number (`1 16777216:2`) would need gigabytes of zeros, with copies on
-//! each rank. A column that is 0 in every row adds nothing to any distance, and every centre is 0 there. So the
-//! computation uses only the columns that have values, and the others are restored in the result.
+//! Centres are not sparse. With a single stray column number (`1 16777216:2`), centres would need gigabytes of zeros,
+//! with copies on each rank. A column that is 0 in every row adds nothing to any distance, and every centre is 0 in
+//! this column. The computation therefore uses only columns with values, and the empty columns are restored in the
+//! result.
 
 use lehr_data::Sparse;
 
 use super::input::Input;
 
-/// Rows with fewer columns are used unchanged.
+/// The minimum number of columns. Rows with fewer columns are used unchanged.
 const LEAST_COLUMNS: usize = 1 << 12;
 
-/// Sparse rows with only their used columns.
+/// Sparse rows without their empty columns.
 #[derive(Debug)]
 pub(crate) struct UsedColumns {
     pub rows: Sparse,
-    /// The used columns among those of the input, in ascending order.
+    /// The numbers of the used columns in the input, in ascending order.
     used: Vec<u32>,
     dimension: usize,
 }
 
 impl UsedColumns {
-    /// Removes the empty columns, if more than half of many columns are empty. Cost: one pass over the values.
+    /// Removes the empty columns, if there are many columns and at least half of them are empty. Cost: one pass over
+    /// the values.
     pub fn of(input: Input<'_>) -> Option<Self> {
         let Input::Sparse(rows) = input else { return None };
         let dimension = rows.dimension();
@@ -53,7 +55,7 @@ impl UsedColumns {
         self.dimension
     }
 
-    /// Returns the centres with the removed columns, in which they are 0.
+    /// Adds the removed columns to the centres, with the value 0.
     pub fn widened(&self, centers: &[f64]) -> Vec<f64> {
         let mut wide = vec![0.0; centers.len() / self.used.len() * self.dimension];
         let of_centers = centers.chunks_exact(self.used.len());
