@@ -202,8 +202,9 @@ impl<T> Port<T> {
         Ok(Ok(()))
     }
 
-    /// Appends an item without the current context. Use it for tokens and buffers that are used again: they would
-    /// otherwise carry the context of their last user. In all other respects it works as [`post`](Self::post) does.
+    /// Appends an item without the current context. Use it for tokens and buffers that are used again, which would
+    /// otherwise carry the context of their last user. In all other respects, this method works as [`post`](Self::post)
+    /// does.
     ///
     /// # Errors
     /// Fails as [`post`](Self::post) does.
@@ -219,7 +220,7 @@ impl<T> Port<T> {
         crate::context::current::detached(|| self.post(item))
     }
 
-    /// Removes the oldest item, if there is one, even if the item is being handed to a receiver.
+    /// Removes the oldest item, if there is one, even if that item is offered to a receiver.
     ///
     /// # Example
     /// ```
@@ -236,7 +237,8 @@ impl<T> Port<T> {
         }
     }
 
-    /// Does the same for a port with options, and for items that may be on their way to a receiver or carry a context.
+    /// Works as [`try_receive`](Self::try_receive) does, in the general case: the port may have options, and the item
+    /// may be offered to a receiver or carry a context.
     #[inline(never)]
     fn try_receive_generally(&self, mut state: Locked<'_, T>) -> Option<T> {
         let mut wake = Wake::default();
@@ -252,10 +254,10 @@ impl<T> Port<T> {
         Some(item)
     }
 
-    /// Removes all items in the port, oldest first, even those on their way to receivers. On a closed port nothing can
-    /// follow; on an open port, waiters keep waiting.
+    /// Removes all items in the port, oldest first, even items that are offered to receivers. A closed port gets no
+    /// more items; on an open port, waiters keep waiting.
     ///
-    /// Cost: one lock, held for a time that grows with the number of items that were on their way.
+    /// Cost: one lock, held for a time that grows with the number of items that were offered to receivers.
     ///
     /// # Example
     /// ```
@@ -282,16 +284,16 @@ impl<T> Port<T> {
         elements.into_iter().map(|element| element.item).collect()
     }
 
-    /// Waits for an item: the oldest that no earlier waiter wants.
+    /// Waits for the oldest item that no earlier waiter wants.
     ///
-    /// Cancel-safe: a pending receive holds nothing. It is woken by a post that is meant for it, or by
+    /// Cancel-safe: a pending receive holds no item. A post whose item goes to this receive wakes it, and so does
     /// [`close`](Self::close).
     ///
     /// # Errors
     /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and has no item left
     /// for this receive.
     ///
-    /// If you drop it without awaiting it, it does nothing, and the compiler warns about this:
+    /// A receive that is not awaited does nothing, and the compiler warns about it:
     // Catalogue: 14
     /// ```compile_fail
     /// #![deny(unused_must_use)]

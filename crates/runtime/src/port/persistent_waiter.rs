@@ -209,13 +209,13 @@ impl<T> State<T> {
         }
     }
 
-    /// Handles an item that a persistent waiter took and another receiver has fetched.
+    /// Tells a persistent waiter that another receiver has fetched an item that the waiter took.
     pub(super) fn rob(&mut self, ticket: Ticket, sequence: u64, wake: &mut Wake) {
         if let Want::PersistentWaiter(resident) = self.waiters.want(ticket) {
             resident.loses(sequence, wake);
         }
         if self.waiters.standing(ticket) != Standing::Waiting {
-            // The waiter wanted only one item and has lost it: it keeps waiting in its old position.
+            // The waiter wanted only one item and has lost it, so it keeps waiting in its old position.
             self.waiters.disappoint(ticket);
             self.show_all(ticket, wake);
         }

@@ -69,9 +69,9 @@ pub struct Rejected<F> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rejection {
-    /// The queue already has as many waiting tasks as its depth allows, or others wait for a place.
+    /// The queue already has as many waiting tasks as its depth allows, or other spawns wait for a place.
     Full,
-    /// The queue has admitted as many tasks as its rate allows for now, or others wait for their turn.
+    /// The queue has admitted as many tasks as its rate allows for now, or other spawns wait for their turn.
     Rate,
     /// The queue was closed, or its dispatcher has begun to shut down.
     Closed,

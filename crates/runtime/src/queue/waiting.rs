@@ -1,7 +1,7 @@
 //! Spawns that wait for admission, in a line: first come, first served.
 //!
 //! A place that becomes free is given to the first waiter in line before it is woken. The place counts as taken, so
-//! that no later task gets in between. A waiter that leaves passes its place on.
+//! that no later task can take it. A waiter that leaves passes its place on to the next waiter.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -17,7 +17,7 @@ use super::admission::Gauge;
 use super::{Entrance, Queue, Rejected, Rejection, State};
 use crate::task::Task;
 
-/// Wakers to call when the lock is free.
+/// Wakers to call after the lock is released.
 #[derive(Default)]
 #[must_use = "somebody waits for it"]
 pub(super) struct Wake(Vec<Waker>);
