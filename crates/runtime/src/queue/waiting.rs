@@ -106,7 +106,7 @@ impl<F> fmt::Debug for SpawnWait<'_, F> {
     }
 }
 
-/// A position in the line, given up when it is dropped.
+/// A position in the line of waiting spawns; dropping this value gives up the position.
 struct LinePosition<'a> {
     queue: &'a Queue,
     number: Option<u64>,
@@ -177,7 +177,7 @@ impl Drop for LinePosition<'_> {
             (waiting.grant(gauge, fresh.len(), None), waker)
         };
         wake.all();
-        // Another waiter may now use its turn of a rate.
+        // Another waiter may now use the token of the rate.
         self.queue.core.tick(&self.queue.handle.shared);
     }
 }
