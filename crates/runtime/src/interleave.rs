@@ -334,10 +334,11 @@ impl Settings {
         self
     }
 
-    /// Calls `tell` for each handler that panics or is cancelled, on the worker where this happened, under no lock.
+    /// Calls `tell` for each handler that panics or is cancelled, on the worker where this happened, while no lock is
+    /// held.
     ///
-    /// Without it, a panic goes to the sinks of the [`Context`](crate::Context) in which the item was posted. If the
-    /// context has no sink, the panic goes to the process's [hook](crate::set_error_hook).
+    /// Without this setting, a panic goes to the sinks of the [`Context`](crate::Context) in which the item was posted.
+    /// If the context has no sink, the panic goes to the process's [hook](crate::set_error_hook).
     ///
     /// # Example
     /// See [`Failure`].

@@ -237,7 +237,7 @@ impl<T> Port<T> {
         }
     }
 
-    /// Works as [`try_receive`](Self::try_receive) does, in the general case: the port may have options, and the item
+    /// Works as [`try_receive`](Self::try_receive) does, in the general case. The port may have options, and the item
     /// may be offered to a receiver or carry a context.
     #[inline(never)]
     fn try_receive_generally(&self, mut state: Locked<'_, T>) -> Option<T> {

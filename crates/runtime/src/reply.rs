@@ -3,7 +3,7 @@
 //! A request travels through a port like any item. It carries a [`Reply`], and its sender keeps the [`Answer`], a
 //! future. Reply and answer share only one small cell, without a port or a registration. Unlike a channel of capacity
 //! one, a reply cannot be forgotten. If it is dropped unanswered, by a bug, by a panic or because the item was
-//! discarded, the answer is [`Refusal::NoReply`]. So the sender is told at once, instead of waiting for ever.
+//! discarded, the answer is [`Refusal::NoReply`]. So the sender gets an error at once, instead of waiting for ever.
 //!
 //! Read next: [`Port::ask`], then `error.rs` for the reasons.
 

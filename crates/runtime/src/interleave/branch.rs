@@ -2,8 +2,8 @@
 //!
 //! A post shows its item to the persistent waiter, which reports the item to admission, under the port's lock. When
 //! admission grants the start, at once or when a handler ends, the branch wakes an idle turn or spawns a new one. A
-//! turn is a task that fetches the item from the port, gets the state, runs the handler to its end, and asks for the
-//! next grant. So a busy branch does not need a task for each item.
+//! turn is a task that fetches the item, gets the state, runs the handler to its end, and asks for the next grant. So a
+//! busy branch does not need a task for each item.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -129,9 +129,9 @@ where
     }
 
     /// Ends the operation that the turn has run, if any, waits for the next grant and stores it in `granted`. Returns
-    /// `None` if the turn must end. If the next grant is available, this takes only one lock.
+    /// `None` if the turn must end. If the next grant is available, this method takes only one lock.
     ///
-    /// Under the same lock, the state that a guard left in its room is put back, and the room is prepared for the next
+    /// Under the same lock, it puts back the state that a guard left in its room, and prepares the room for the next
     /// guard. This turn also takes the branch's next item, so that no other turn needs to be woken or made for that
     /// item.
     async fn go_on(&self, turn: u64, mut ended: Option<Pass<'_, S>>, room: &mut K::Room, granted: &mut Option<Grant>) {

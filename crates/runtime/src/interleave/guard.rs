@@ -1,7 +1,7 @@
 //! The guards that give a handler the state: [`Exclusive`] to change it, [`Snapshot`] to read it.
 //!
-//! Both guards are owned values and not borrows. So any function of a guard and a message that returns a future can be
-//! a handler, and the future may be sent to any worker. The type of a handler's first argument determines its group.
+//! Both guards are owned values and not borrows. So any function that takes a guard and a message and returns a future
+//! can be a handler. The future may be sent to any worker. The type of a handler's first argument determines its group.
 //! The compiler enforces the rules: a snapshot cannot be changed, and there is only one exclusive guard at a time.
 
 use std::fmt;

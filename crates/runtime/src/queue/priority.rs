@@ -8,9 +8,8 @@
 //! # Bounds
 //! A *job of a worker* is the work between two of its visits to this rotation. A worker that finds work in a share
 //! queue q takes it after at most `(1 + STRICT_RUN) x (W - w)` of its own jobs. W is the sum of all weights and w the
-//! weight of q; without strict queues the limit is `W - w`. With S strict queues, the next job of a strict queue waits
-//! for at most S - 1 jobs of the other strict queues and one job of a share queue. So no queue starves another,
-//! whatever their ranks.
+//! weight of q; without strict queues the limit is `W - w`. With S strict queues, a job of a strict queue waits for at
+//! most S - 1 strict jobs and one job of a share queue. So no queue starves another, whatever their ranks.
 
 use crossbeam_utils::CachePadded;
 use lehr_sync::{Arc, AtomicUsize, Ordering, SpinLock};

@@ -1,7 +1,7 @@
 //! A task of a queue as a future, which reports its end to its queue and can end as discarded.
 //!
 //! If a task that waits in a queue were dropped, it would end as *cancelled*, as if by its owner. To end as
-//! *discarded*, the task is polled once: the discarding thread sets a flag and runs the task, which sees the flag,
+//! *discarded*, the task is polled once. The discarding thread sets a flag and runs the task. The task sees the flag,
 //! drops its future and returns the error. So the owner gets the error as the result of an ordinary poll. A queued task
 //! reads the flag once, at its first poll; other tasks never read it.
 
