@@ -140,7 +140,7 @@ impl Queue {
             Verdict::Admitted => Ok(self.core.admit(&self.handle.shared, future, Entrance::Asked)),
             Verdict::Discard(reason) => Ok(self.core.admit(&self.handle.shared, future, Entrance::Discarded(reason))),
             Verdict::Refused(reason) => {
-                // Relaxed: a count for people.
+                // Relaxed: the count is only for statistics.
                 self.core.tally.rejected.fetch_add(1, Ordering::Relaxed);
                 Err(Rejected { future, reason })
             }

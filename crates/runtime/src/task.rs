@@ -296,7 +296,7 @@ pub(crate) fn admit<F: Future, T>(live: &Live, future: F, spawn: impl FnOnce(Gua
     });
     if let (Some(context), Some(key)) = (listening, key) {
         if let Some(node) = context.node() {
-            // If the context has stopped already, the first poll finds that.
+            // If the context has stopped already, the first poll notices it.
             node.listen(key, &runnable.waker());
         }
         live.note_context(key, context);

@@ -2,7 +2,7 @@
 //!
 //! Dropping a timer removes it, so no registration is left behind, and no item is posted to a port without readers.
 //! Timers with the same deadline fire in the order in which they were registered. No timer fires early, and even a very
-//! short one waits.
+//! short timer waits.
 //!
 //! A [`Clock`] counts the time, and tests use a clock that is advanced by hand. Read next: `timer/clock.rs`, then
 //! `timer/pending.rs` for the storage of timers.

@@ -15,7 +15,7 @@ use super::core::{Core, Inner};
 use crate::calls::{self, CallSite, Left};
 use crate::port::wake::Wake;
 
-/// The state after a number of changes.
+/// One version of the state: its value after a number of changes.
 pub struct Version<S> {
     pub(super) number: u64,
     pub(super) state: Arc<S>,
@@ -237,10 +237,10 @@ impl<S: Send + Sync + 'static> Drop for Exclusive<S> {
     /// Gives the state back, at once or together with the right to run. The state is given back with the right to run
     /// if no code can see the difference.
     ///
-    /// While the operation's own turn polls the handler, nothing that waits for the state can start: the turn may run
-    /// until the handler has ended. So the guard leaves its state to the turn. The turn gives everything back under one
-    /// lock, and under the same lock takes what the next handler needs. If the handler waits once more, the state is
-    /// given back when the poll ends.
+    /// While the operation's own turn polls the handler, no handler that waits for the state can start, and the turn
+    /// may run until its handler has ended. So the guard leaves its state to the turn. The turn gives everything back
+    /// under one lock, and under the same lock takes what the next handler needs. If the handler waits once more, the
+    /// state is given back when the poll ends.
     fn drop(&mut self) {
         let Some(hold) = self.hold.take() else { return };
         if let (Some(operation), false) = (hold.operation, hold.is_looked_at) {

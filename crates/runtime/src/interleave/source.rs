@@ -215,7 +215,7 @@ impl<B: Branches<Owned = B>> Source<Both<B>> {
     }
 }
 
-/// A source of items that an interleave can wait for. Sealed.
+/// A source of items that an interleave can wait for. This trait is sealed.
 pub trait Waits: Sealed + Send + 'static {
     /// The item that the handlers get.
     type Item: Send + 'static;
@@ -294,7 +294,7 @@ where
     }
 }
 
-/// Types that convert to a [`Source`]: a source itself, or a port. Sealed.
+/// Types that convert to a [`Source`]: a source itself, or a port. This trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is nothing that a branch of an interleave can wait for",
     note = "give `&port`, `port.branch()` with options, `Source::take(&port, n)` or `Source::join((&a, &b))`"

@@ -131,7 +131,7 @@ impl<T: Send + 'static> Port<T> {
     /// Panics if `concurrency` is 0.
     ///
     /// # Example
-    /// For the plain case, see [`Receiver`]; this is the effect of a panic:
+    /// For a plain example, see [`Receiver`]. This example shows the effect of a panic:
     /// ```standalone_crate
     /// use lehr_runtime::{Dispatcher, Port, block_on, set_error_hook};
     /// let dispatcher = Dispatcher::new(1).unwrap();

@@ -243,7 +243,7 @@ impl Core {
         match entrance {
             Entrance::Asked => self.enter(shared, Job::task(runnable)),
             Entrance::Unasked => {
-                // Relaxed: a count for people.
+                // Relaxed: the count is only for statistics.
                 self.tally.scheduled.fetch_add(1, Ordering::Relaxed);
                 self.schedule(shared, Job::task(runnable));
             }
@@ -292,12 +292,12 @@ impl Core {
         };
         match displaced {
             Ok(None) => {
-                // Relaxed: a count for people.
+                // Relaxed: the count is only for statistics.
                 self.tally.scheduled.fetch_add(1, Ordering::Relaxed);
                 shared.sleep.notify();
             }
             Ok(Some(oldest)) => {
-                // Relaxed: a count for people.
+                // Relaxed: the count is only for statistics.
                 self.tally.scheduled.fetch_add(1, Ordering::Relaxed);
                 self.discard(oldest.job, DiscardReason::Oldest);
             }
@@ -354,7 +354,7 @@ impl Core {
 
     /// Discards a task that has not begun, and calls the sink. Call this while holding no lock.
     pub(super) fn discard(&self, job: Job, reason: DiscardReason) {
-        // Relaxed: a count for people.
+        // Relaxed: the count is only for statistics.
         self.tally.discarded.fetch_add(1, Ordering::Relaxed);
         queued::discard(job);
         if let Some(sink) = &self.sink {
@@ -392,7 +392,7 @@ impl Core {
             queued::End::Dropped => Some(&self.tally.aborted),
         };
         if let Some(count) = count {
-            // Relaxed: a count for people, and for a shutdown after its workers have ended.
+            // Relaxed: the count is for statistics, and for a shutdown after its workers have ended.
             count.fetch_add(1, Ordering::Relaxed);
         }
         // Relaxed: `retire` looks again under the lock.
@@ -427,7 +427,7 @@ impl Core {
     }
 
     pub(crate) fn counters(&self) -> QueueCounters {
-        // Relaxed: counts for people.
+        // Relaxed: the counts are only for statistics.
         let read = |count: &AtomicUsize| count.load(Ordering::Relaxed);
         let (depth, woken, waiting) = {
             let state = self.state.lock();

@@ -16,14 +16,14 @@ use std::fmt;
 pub enum QueueError {
     /// The dispatcher has a queue of this name that has not ended.
     NameTaken {
-        /// The name.
+        /// The name of the existing queue.
         name: String,
     },
-    /// No task could ever meet a setting, such as a depth of 0.
+    /// A setting, such as a depth of 0, would let no task run.
     Setting {
         /// The queue's name.
         name: String,
-        /// The reason.
+        /// The reason why the setting is invalid.
         what: &'static str,
     },
     /// The dispatcher has been shut down.

@@ -1,4 +1,4 @@
-//! Spawns that wait for admission, in a line: first come, first served.
+//! Spawns that wait for admission, in the order in which they began to wait.
 //!
 //! A place that becomes free is given to the first waiter in line before it is woken. The place counts as taken, so
 //! that no later task can take it. A waiter that leaves passes its place on to the next waiter.
@@ -209,7 +209,7 @@ where
             Answer::Wait => Poll::Pending,
             Answer::Go => Poll::Ready(Ok(core.admit(shared, take(this.future), Entrance::Asked))),
             Answer::Back(reason) => {
-                // Relaxed: a count for people.
+                // Relaxed: the count is only for statistics.
                 core.tally.rejected.fetch_add(1, Ordering::Relaxed);
                 Poll::Ready(Err(Rejected { future: take(this.future), reason }))
             }

@@ -1,4 +1,4 @@
-//! Counts of an interleave's activity, for people.
+//! Counts of an interleave's activity, for monitoring.
 
 use super::{Admission, CONCURRENT, EXCLUSIVE, Group};
 
