@@ -48,7 +48,7 @@ enum Cell<T> {
     Open(Option<Waker>),
     /// The request has been answered or refused, and the sender has not fetched the result yet.
     Answered(Result<T, Refusal>),
-    /// One end has been dropped, or the answer has been fetched: nothing more will happen.
+    /// One end has been dropped, or the answer has been fetched.
     Over,
 }
 

@@ -38,7 +38,7 @@ pub struct Inner<S> {
     pub(super) state: Option<Version<S>>,
     /// The branches, by the numbers of their lanes.
     pub(super) members: Vec<Option<Seat>>,
-    /// The number of independent branches. If there are any, the old state stays visible while a new one is made.
+    /// The number of independent branches. If there are any, the old state stays visible while a new state is made.
     pub(super) independents: usize,
     /// Whether the state is read from outside ([`latest`](super::InterleaveHandle::latest)). If so, it must be visible
     /// even between the drop of a guard and the end of its handler.

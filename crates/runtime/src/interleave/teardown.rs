@@ -1,6 +1,6 @@
 //! The steps that end an interleave.
 //!
-//! 1. A teardown item arrives. Under the interleave's lock, the interleave closes, so that nothing more starts.
+//! 1. A teardown item arrives. Under the interleave's lock, the interleave closes, so that no more handlers start.
 //! 2. Before the post returns, the item is fetched (accepted) and the ports of all branches are closed, so later
 //!    posters get an error.
 //! 3. When the last running handler has ended, the branches leave their ports. Items that have not started are still

@@ -1,7 +1,7 @@
 //! Waits for a place in a bounded port: [`Port::post_wait`] and [`Port::reserve`].
 //!
-//! Both request a place, and take it when it is granted (`options.rs`). If you drop the future, the next waiter in
-//! order gets its place, even if the place was already granted.
+//! Both methods request a place, and take it when it is granted (`options.rs`). If you drop the future, the next waiter
+//! in order gets its place, even if the place was already granted.
 
 use std::fmt;
 use std::future::Future;

@@ -121,11 +121,11 @@ impl<T: Send + 'static> Port<T> {
     /// nothing to wait for, end it with `async {}`.
     ///
     /// Each turn runs in the [`Context`](crate::Context) in which its item was posted, and ends with it. If the context
-    /// has a sink for errors, a panic of the handler goes there and the receiver continues. Otherwise the turn is lost:
-    /// with a concurrency of 1 this is the end of the receiver, and later items stay in the port. The process's
-    /// [hook](crate::set_error_hook) is called at once, with the port's name and the number of remaining turns; by
-    /// default it prints. [`Receiver::ended`] returns the error too. To survive its panics, a handler needs a context
-    /// with a sink, or must catch them itself.
+    /// has a sink for errors, a panic of the handler goes to that sink and the receiver continues. Otherwise the turn
+    /// is lost: with a concurrency of 1 this is the end of the receiver, and later items stay in the port. The
+    /// process's [hook](crate::set_error_hook) is called at once, with the port's name and the number of remaining
+    /// turns; by default it prints. [`Receiver::ended`] returns the error too. To survive its panics, a handler needs a
+    /// context with a sink, or must catch them itself.
     ///
     /// # Panics
     /// Panics if `concurrency` is 0.

@@ -91,7 +91,7 @@ mod watch {
     pub(super) const LIMIT: Duration = Duration::from_millis(10);
 
     thread_local! {
-        /// The time of the slowest predicate that this thread has called since its last report. It belongs to the
+        /// The time of the slowest predicate that this thread has called since its last report. The time belongs to the
         /// thread and not to the port, because the predicate and the report are parts of one call.
         static SLOWEST: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     }

@@ -223,7 +223,7 @@ impl<T> State<T> {
                 let replaced = self.waiters.set_waker(known, context.waker());
                 return (Poll::Pending, (None, replaced));
             }
-            // Invariant 1: the queue has no item for this waiter, and nothing more will come.
+            // Invariant 1: the queue has no item for this waiter, and no more items will come.
             Standing::Waiting | Standing::Offered(_) | Standing::Failed | Standing::Promised => {}
         }
         *ticket = None;

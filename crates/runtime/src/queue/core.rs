@@ -221,7 +221,7 @@ impl Core {
         });
         let _old_or_late = {
             let mut state = self.state.lock();
-            // A later tick has seen everything that this one saw, and keeps its own alarm.
+            // A later tick has seen every change that this tick saw, and keeps its own alarm.
             if state.ticks == number { state.alarm.replace(alarm) } else { Some(alarm) }
         };
     }

@@ -119,7 +119,7 @@ impl SlotState {
         Self(number(previous) << 31 | number(next))
     }
 
-    /// Marks a slot as unused and chains it to the next unused one.
+    /// Marks a slot as unused and chains it to the next unused slot.
     pub(super) fn free(next: Option<Ticket>) -> Self {
         Self(Self::FREE | next.map_or(0, |ticket| u64::from(ticket.0.get())))
     }
