@@ -318,7 +318,7 @@ impl<T> Port<T> {
     /// The predicate runs under the port's lock, on the thread that posts or that polls: it must be quick and must not
     /// use ports. If it panics, the item stays and only this receive fails. In debug builds, a predicate that takes
     /// more than 10 ms is reported to the process's hook ([`set_error_hook`](crate::set_error_hook)) with the port's
-    /// name; the receive itself is not affected. Cancel-safe, as [`receive`](Self::receive) is.
+    /// name. The report does not affect the receive. Cancel-safe, as [`receive`](Self::receive) is.
     ///
     /// # Errors
     /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) or

@@ -270,7 +270,7 @@ impl<S: Send + Sync + 'static> Core<S> {
         };
     }
 
-    /// Ends at once: branches leave their ports, running handlers are cancelled.
+    /// Ends the interleave at once: branches leave their ports, and running handlers are cancelled.
     pub(super) fn abort(&self, closes_ports: bool) {
         let is_over = self.change(|inner, wake| {
             let is_over = inner.outcome.is_some();

@@ -237,10 +237,10 @@ impl<S: Send + Sync + 'static> Drop for Exclusive<S> {
     /// Gives the state back, at once or together with the right to run. The state is given back with the right to run
     /// if no code can see the difference.
     ///
-    /// While the operation's own turn polls the handler, no handler that waits for the state can start, and the turn
-    /// may run until its handler has ended. So the guard leaves its state to the turn. The turn gives the state and the
-    /// right to run back under one lock, and under the same lock takes what the next handler needs. If the handler
-    /// waits once more, the state is given back when the poll ends.
+    /// While the operation's own turn polls the handler, no handler that waits for the state can start. The turn may
+    /// run until its handler has ended. So the guard leaves its state to the turn. The turn gives back the state and
+    /// the right to run under one lock, and under the same lock takes what the next handler needs. If the handler waits
+    /// once more, the state is given back when the poll ends.
     fn drop(&mut self) {
         let Some(hold) = self.hold.take() else { return };
         if let (Some(operation), false) = (hold.operation, hold.is_looked_at) {
@@ -269,7 +269,7 @@ impl<S: Send + Sync + 'static> Loan<S> {
         Self { guard: Some(guard), is_over: false }
     }
 
-    /// Waits until the last of the calls has ended.
+    /// Waits until the last call of the chain has ended.
     fn poll_end(&mut self, context: &mut std::task::Context<'_>) -> std::task::Poll<()> {
         let Some(guard) = &mut self.guard else { return std::task::Poll::Ready(()) };
         let hold = guard.hold_mut();

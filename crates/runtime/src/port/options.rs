@@ -262,7 +262,7 @@ impl<T> Options<T> {
 /// would otherwise be larger for all ports.
 #[derive(Default)]
 pub(crate) struct Arrivals {
-    /// Sequence numbers and times, ascending; entries of items that have left are dropped now and then.
+    /// Sequence numbers and times, ascending; entries of items that have left the port are dropped from time to time.
     times: VecDeque<(u64, Moment)>,
 }
 
