@@ -1,8 +1,8 @@
 //! An interleave: handlers for one state, in groups that determine which may run at the same time.
 //!
-//! Readers run together, a writer runs alone, and one last handler ends the interleave. It schedules *messages*; it is
-//! not a lock in user code. A handler that may not start yet has not been called: its message is still in its port, and
-//! no task waits. An asynchronous handler keeps its exclusivity while it is suspended.
+//! Readers run together, a writer runs alone, and one last handler ends the interleave. An interleave schedules
+//! *messages*; it is not a lock in user code. While a handler may not start, its message stays in its port and no task
+//! waits. An asynchronous handler keeps its exclusivity while it is suspended.
 //!
 //! - *concurrent* ([`Handlers::concurrent`]): sees a [`Snapshot`] of the state; runs at the same time as other
 //!   concurrent handlers.
@@ -11,8 +11,8 @@
 //! - *teardown* ([`Handlers::teardown`]): runs once; the ports are closed, all running handlers end, then it consumes
 //!   the state.
 //!
-//! A setting ([`Order`]) decides which handler goes first: by default the order of arrival, across all ports. Not here,
-//! on purpose: a bound on waiting items (set it on the ports), and a lock for code outside handlers.
+//! The setting [`Order`] decides which handler goes first; the default is the order of arrival, across all ports. On
+//! purpose, an interleave has no limit on waiting items (set it on the ports) and no lock for code outside handlers.
 //!
 //! Read next: `interleave/admission.rs` (which handler may start), `interleave/branch.rs` (the path of an item),
 //! `docs/design/interleave.md`.
@@ -59,7 +59,7 @@ use teardown::Teardown;
 /// let port = Port::new();
 /// Handlers::new().concurrent(&port, |mut state: Snapshot<Vec<u8>>, item: u8| async move { state.push(item) });
 /// ```
-/// And a handler of one group does not fit another:
+/// A handler for one group cannot be added to another group:
 /// ```compile_fail
 /// # use lehr_runtime::{Exclusive, Handlers, Port};
 /// let port = Port::new();
@@ -93,11 +93,11 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
         Self::default()
     }
 
-    /// Adds handlers that read the state. They run together, but not with exclusive ones.
+    /// Adds handlers that read the state. They run together, but never with exclusive handlers.
     ///
-    /// They see the changes of every exclusive handler before them. If such a handler makes a request to a concurrent
-    /// branch of its own interleave, the request starts at once, even if others wait. This is safe because the handler
-    /// shares the state already.
+    /// They see the changes of every earlier exclusive handler. If a concurrent handler makes a request to a concurrent
+    /// branch of its own interleave, the request starts at once, even if other items wait. This is safe because the
+    /// handler shares the state already.
     ///
     /// # Example
     /// See [`Interleave`].
@@ -128,10 +128,10 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
         self.with(move |core| I::Waits::install::<S, Exclusively, H, F>(source, core, handler))
     }
 
-    /// Adds handlers that run at any time, even together with an exclusive one and during the teardown. They see the
-    /// state that the last dropped exclusive guard left.
+    /// Adds handlers that run at any time, even together with an exclusive handler and during the teardown. They see
+    /// the state that the last dropped exclusive guard left.
     ///
-    /// If there is such a branch, the first change of each exclusive handler copies the state.
+    /// If there is an independent branch, the first change of each exclusive handler copies the state.
     ///
     /// # Example
     /// ```
@@ -164,15 +164,15 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
         self.with(move |core| I::Waits::install::<S, Independently, H, F>(source, core, handler))
     }
 
-    /// Adds the handler that ends the interleave and gets the state. If there are several such handlers, the first item
-    /// decides which one runs.
+    /// Adds the handler that ends the interleave and gets the state. If there are several teardown handlers, the first
+    /// item decides which of them runs.
     ///
-    /// From the moment that its item arrives, nothing more starts. Before the post of that item returns, the ports of
-    /// all branches except the independent ones are closed, so later posters get an error. When the last running
-    /// handler has ended, pending items are in their ports, in their positions, for any other receiver. Then the
-    /// handler runs alone.
+    /// Once its item has arrived, no other handler starts. Before the post of that item returns, the ports of all
+    /// branches except the independent ones are closed, so later posters get an error. When the last running handler
+    /// has ended, pending items are in their ports, in their positions, for any other receiver. Then the handler runs
+    /// alone.
     ///
-    /// This does not answer requests among the pending items. Their senders wait until a receiver takes or
+    /// The teardown does not answer requests among the pending items. Their senders wait until a receiver takes or
     /// [drains](Port::drain) the requests, unless you set the interleave to [refuse](Settings::refuse_pending) them.
     ///
     /// # Example
@@ -259,7 +259,7 @@ impl Settings {
     }
 
     /// Sets the maximum number of concurrent handlers that may run at once, of all branches together. Requests that
-    /// they make to concurrent branches of the same interleave do not count.
+    /// these handlers make to concurrent branches of the same interleave do not count.
     ///
     /// # Panics
     /// Panics if `count` is 0.
@@ -272,8 +272,8 @@ impl Settings {
         self
     }
 
-    /// Lets the teardown leave the ports open, for receivers that come after the interleave. Posters are then not told
-    /// that it has ended.
+    /// Lets the teardown leave the ports open, for receivers that come after the interleave. Posters then get no error
+    /// when the interleave has ended.
     ///
     /// # Example
     /// ```
@@ -297,12 +297,12 @@ impl Settings {
     /// Makes the end refuse all items in the ports that it closes. Every request among them fails as
     /// [`Refusal::Stopping`](crate::Refusal), so no sender waits for an answer that will never come. Use it for
     /// services, whose items are all requests. Items that are not requests are dropped too. If their port has a
-    /// [discard sink](crate::PortBuilder::on_discard), the sink gets them. Items that are being handed to another
-    /// receiver of the port are left to that receiver.
+    /// [discard sink](crate::PortBuilder::on_discard), the sink gets them. Items that are offered to another receiver
+    /// of the port go to that receiver.
     ///
     /// The refusal comes before the teardown handler begins (for the ports of independent branches, after it has
-    /// ended), or when the dispatcher ends. An interleave that closes no ports refuses nothing: with
-    /// [`keep_ports_open`](Self::keep_ports_open), or if it was ended by [`Interleave::stop`] or by being dropped.
+    /// ended), or when the dispatcher ends. An interleave that closes no ports refuses no items. This is so with
+    /// [`keep_ports_open`](Self::keep_ports_open), and after [`Interleave::stop`] or dropping the interleave.
     ///
     /// # Example
     /// ```
@@ -334,10 +334,11 @@ impl Settings {
         self
     }
 
-    /// Calls `tell` for each handler that panics or is cancelled, on the worker where this happened, under no lock.
+    /// Calls `tell` for each handler that panics or is cancelled, on the worker where this happened, while no lock is
+    /// held.
     ///
-    /// Without it, a panic goes to the sinks of the [`Context`](crate::Context) in which the item was posted. If the
-    /// context has no sink, the panic goes to the process's [hook](crate::set_error_hook).
+    /// Without this setting, a panic goes to the sinks of the [`Context`](crate::Context) in which the item was posted.
+    /// If the context has no sink, the panic goes to the process's [hook](crate::set_error_hook).
     ///
     /// # Example
     /// See [`Failure`].
@@ -380,15 +381,15 @@ impl Settings {
     }
 }
 
-/// A running interleave; the owner. For the groups of handlers, see the page of [`Handlers`].
+/// The owner of a running interleave. For the groups of handlers, see [`Handlers`].
 ///
-/// Dropping it ends the interleave at once: the branches leave their ports, which stay open with their items, and
-/// running handlers are cancelled. To let running handlers finish, end it by a teardown item or by
-/// [`stop`](Self::stop). [`detach`](Self::detach) lets it live until then without an owner.
+/// Dropping this value ends the interleave at once: running handlers are cancelled, and the branches leave their ports,
+/// which stay open with their items. To let running handlers finish, end the interleave by a teardown item or by
+/// [`stop`](Self::stop). To let it live until its teardown without an owner, call [`detach`](Self::detach).
 ///
-/// Cost: on an idle interleave, an item costs about as much as with a persistent receiver. It needs no task or
-/// allocation of its own. It takes the interleave's lock three more times, or twice in a queue that one branch works
-/// off. A start that has to wait, and handlers that run beside others, may cost one task each.
+/// Cost: on an idle interleave, an item costs about as much as with a persistent receiver. An item needs no task or
+/// allocation of its own. It takes the interleave's lock three times, or twice while one branch works through its
+/// queue. Each start that has to wait, and each handler that runs beside others, may cost one task.
 ///
 /// # Example
 /// ```
@@ -439,8 +440,8 @@ impl<S: Clone + Send + Sync + 'static> Interleave<S> {
     /// Ends the interleave as a teardown item would, but without a handler and without closing ports, and returns the
     /// state.
     ///
-    /// Nothing more starts; running handlers finish; pending items stay in their ports. Cancel-safe: dropping the
-    /// future half-way has the same effect as dropping the interleave.
+    /// No more handlers start, running handlers finish, and pending items stay in their ports. Dropping the future
+    /// before it is ready has the same effect as dropping the interleave.
     ///
     /// # Errors
     /// Returns [`TaskError::Cancelled`] if a teardown item came first, or the dispatcher has ended.
@@ -473,7 +474,7 @@ impl<S: Clone + Send + Sync + 'static> Interleave<S> {
             let _ = core.end.receive().await;
             return Err(TaskError::Cancelled);
         }
-        // Also woken if the interleave is aborted meanwhile, which wakes and drops the signal.
+        // Aborting the interleave wakes this receive too, because it wakes and drops the signal.
         let idle = signal.0.receive();
         let mut idle = std::pin::pin!(idle);
         let mut end = std::pin::pin!(core.end.receive());
@@ -606,8 +607,8 @@ impl<S> fmt::Display for CombineError<S> {
 impl<S> std::error::Error for CombineError<S> {}
 
 impl<S: Send + Sync + 'static> InterleaveHandle<S> {
-    /// Adds branches to a running interleave: they and the existing ones exclude each other as if all had been there
-    /// from the start. Items in their ports count as arriving now.
+    /// Adds branches to a running interleave. Old and new branches exclude each other as if all had been there from the
+    /// start. Items in their ports count as arriving now.
     ///
     /// # Errors
     /// Returns [`CombineError`] with the branches if the interleave has begun to end.
@@ -670,8 +671,8 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         inner.at(port.core.identity).map(|(index, _)| inner.admission.lane(index).pending()).sum()
     }
 
-    /// Takes a pending item of `port` away from the interleave if more than `deeper_than` items wait there: for
-    /// shedding load. The caller decides what becomes of the item, and can answer the request that it carries.
+    /// Takes a pending item of `port` away from the interleave, to shed load, if more than `deeper_than` items wait
+    /// there. The caller owns the item, and can answer the request that it carries.
     ///
     /// # Example
     /// ```
@@ -700,7 +701,7 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
                 Some((item, member))
             })?;
             let (ticket, sequence) = item;
-            // The item is gone if another thread has just taken it: then there is another one to look at.
+            // If another thread has just taken the item, the loop looks at the next item.
             if let Some(item) = port.shed(ticket, sequence, member.identity()) {
                 return Some(item);
             }
@@ -708,7 +709,8 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
     }
 
     /// Cancels the running handlers of `port`: their futures are dropped, and their places become free. A suspended
-    /// handler is dropped at once, a running one after the poll in progress. Returns the number of cancelled handlers.
+    /// handler is dropped at once, and a running handler after the poll in progress. Returns the number of cancelled
+    /// handlers.
     ///
     /// # Example
     /// ```
@@ -734,9 +736,9 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         })
     }
 
-    /// Returns the state if a concurrent handler could start and end right now: if no exclusive handler runs or waits.
-    /// So the snapshot has the changes of every item before it, and needs no turn, no task and no place in the count of
-    /// handlers. To do more than look, send an item.
+    /// Returns the state if a concurrent handler could start now, which means that no exclusive handler runs or waits.
+    /// So the snapshot has the changes of every earlier item. It needs no turn and no task, and does not count as a
+    /// handler. To do more than read the state, send an item.
     ///
     /// Cost: one lock.
     ///
@@ -766,12 +768,12 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         if inner.admission.may_glance() { inner.state.clone().map(Snapshot::of) } else { None }
     }
 
-    /// Returns the state that the last dropped exclusive guard left. Returns `None` after the teardown, and while a
-    /// guard changes the state in place, which it does if no branch is independent.
+    /// Returns the state that the last dropped exclusive guard left. Returns `None` after the teardown. If no branch is
+    /// independent, also returns `None` while a guard changes the state in place.
     ///
     /// The first call enables the snapshots. Until then, a guard that is dropped in its handler's own poll may give the
-    /// state back only when that poll ends. So the very first call may find nothing if a handler has dropped its guard
-    /// and continues to compute.
+    /// state back only when that poll ends. So the first call may return `None` if a handler has dropped its guard and
+    /// continues to compute.
     ///
     /// # Example
     /// See [`Interleave::handle`].
@@ -787,7 +789,7 @@ struct Signal(Port<()>);
 
 impl WakeTask for Signal {
     fn wake(self: Arc<Self>) {
-        // Refused only if nobody waits any more.
+        // The port refuses the post only if no caller waits any more.
         let _ = self.0.post(());
     }
 }

@@ -1,12 +1,12 @@
 //! `Port<T>`: a typed queue with any number of posters and any number of waiters.
 //!
 //! Posting never blocks and never runs a handler; it appends the item, chooses its receiver, and wakes that task. The
-//! item itself stays in the queue until the task fetches it. So a receive, take or join that is still pending holds
-//! nothing, and dropping it at any moment loses nothing and changes no order.
+//! item itself stays in the queue until the task fetches it. So a pending receive, take or join holds no item. Dropping
+//! it at any moment loses no item and changes no order.
 //!
 //! An item goes to the receivers for single items in order of registration, and then to the first take or join that it
-//! satisfies. [`Port::try_receive`] ignores the order. It takes the oldest item, even if the item is being handed to a
-//! receiver; that receiver then keeps waiting in its old position.
+//! satisfies. [`Port::try_receive`] ignores the order. It takes the oldest item, even if that item was offered to a
+//! receiver. The receiver then keeps waiting in its old position.
 //!
 //! The parts that only some ports have (capacity, permits, a discard sink) are stored separately, in `port/options.rs`.
 //! Read next: `port/waiters.rs`, then `arbiter.rs`.
@@ -46,9 +46,8 @@ pub(crate) use state::State;
 /// A typed first-in-first-out queue with an identity, any number of posters and any number of receivers. Cheap to
 /// clone: clones are the same port.
 ///
-/// A port takes any number of items, unless it is made with a capacity ([`Port::bounded`], [`Port::builder`]). Order:
-/// the items of one poster keep their order, and items are consumed in their order of arrival, except by receivers with
-/// predicates.
+/// A port is unbounded unless it is created with a capacity ([`Port::bounded`], [`Port::builder`]). The items of one
+/// poster keep their order. Receivers without predicates take items in order of arrival.
 ///
 /// # Example
 /// ```
@@ -64,7 +63,7 @@ pub struct Port<T> {
 }
 
 pub(crate) struct Core<T> {
-    /// An identity that is unique in the process and ascends with creation: the order in which ports are locked.
+    /// A number that is unique in the process and increases with each new port. Ports are locked in this order.
     pub(crate) identity: u64,
     pub(crate) name: Option<Box<str>>,
     pub(crate) state: SpinLock<State<T>>,
@@ -135,14 +134,14 @@ impl<T> Port<T> {
         }
     }
 
-    /// Appends an item. It never waits and never runs a handler in place, but it calls predicates of waiting receivers,
-    /// under the port's lock. A full port follows its [`Overflow`](options::Overflow) policy; to wait for a place, use
-    /// [`post_wait`](Self::post_wait).
+    /// Appends an item. Posting never waits and never runs a handler on the calling thread. It calls the predicates of
+    /// waiting receivers, under the port's lock. A full port follows its [`Overflow`](options::Overflow) policy; to
+    /// wait for a place, use [`post_wait`](Self::post_wait).
     ///
     /// # Errors
     /// Returns [`PostError`] with the item if the port is closed, or if it is full and its policy is to refuse.
     ///
-    /// Cost: one lock, and one wake-up if a waiter gets the item. Amortised, no allocation.
+    /// Cost: one lock, and one wake-up if a waiter gets the item. Amortised over many posts, there is no allocation.
     ///
     /// # Example
     /// ```
@@ -164,7 +163,8 @@ impl<T> Port<T> {
         }
     }
 
-    /// Posts to a port that is closed or has options, or at which other waiters than plain receivers wait.
+    /// Posts an item in the general case. The port may be closed or have options, or waiters other than plain receivers
+    /// may wait.
     #[inline(never)]
     fn post_by_policy(&self, item: T, mut state: Locked<'_, T>, mut wake: Wake) -> Result<(), PostError<T>> {
         let admitted = state.admit(item, None, &mut wake);
@@ -202,8 +202,9 @@ impl<T> Port<T> {
         Ok(Ok(()))
     }
 
-    /// Appends an item without the current context. Use it for tokens and buffers that are used again: they would
-    /// otherwise carry the context of their last user. In all other respects it works as [`post`](Self::post) does.
+    /// Appends an item without the current context. Use it for tokens and buffers that are used again, which would
+    /// otherwise carry the context of their last user. In all other respects, this method works as [`post`](Self::post)
+    /// does.
     ///
     /// # Errors
     /// Fails as [`post`](Self::post) does.
@@ -219,7 +220,7 @@ impl<T> Port<T> {
         crate::context::current::detached(|| self.post(item))
     }
 
-    /// Removes the oldest item, if there is one, even if the item is being handed to a receiver.
+    /// Removes the oldest item, if there is one, even if that item is offered to a receiver.
     ///
     /// # Example
     /// ```
@@ -236,7 +237,8 @@ impl<T> Port<T> {
         }
     }
 
-    /// Does the same for a port with options, and for items that may be on their way to a receiver or carry a context.
+    /// Works as [`try_receive`](Self::try_receive) does, in the general case. The port may have options, and the item
+    /// may be offered to a receiver or carry a context.
     #[inline(never)]
     fn try_receive_generally(&self, mut state: Locked<'_, T>) -> Option<T> {
         let mut wake = Wake::default();
@@ -252,10 +254,10 @@ impl<T> Port<T> {
         Some(item)
     }
 
-    /// Removes all items in the port, oldest first, even those on their way to receivers. On a closed port nothing can
-    /// follow; on an open port, waiters keep waiting.
+    /// Removes all items in the port, oldest first, even items that are offered to receivers. A closed port gets no
+    /// more items; on an open port, waiters keep waiting.
     ///
-    /// Cost: one lock, held for a time that grows with the number of items that were on their way.
+    /// Cost: one lock, held for a time that grows with the number of items that were offered to receivers.
     ///
     /// # Example
     /// ```
@@ -282,16 +284,16 @@ impl<T> Port<T> {
         elements.into_iter().map(|element| element.item).collect()
     }
 
-    /// Waits for an item: the oldest that no earlier waiter wants.
+    /// Waits for the oldest item that no earlier waiter wants.
     ///
-    /// Cancel-safe: a pending receive holds nothing. It is woken by a post that is meant for it, or by
+    /// Cancel-safe: a pending receive holds no item. A post whose item goes to this receive wakes it, and so does
     /// [`close`](Self::close).
     ///
     /// # Errors
     /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and has no item left
     /// for this receive.
     ///
-    /// If you drop it without awaiting it, it does nothing, and the compiler warns about this:
+    /// A receive that is not awaited does nothing, and the compiler warns about it:
     // Catalogue: 14
     /// ```compile_fail
     /// #![deny(unused_must_use)]
@@ -316,7 +318,7 @@ impl<T> Port<T> {
     /// The predicate runs under the port's lock, on the thread that posts or that polls: it must be quick and must not
     /// use ports. If it panics, the item stays and only this receive fails. In debug builds, a predicate that takes
     /// more than 10 ms is reported to the process's hook ([`set_error_hook`](crate::set_error_hook)) with the port's
-    /// name; nothing else changes. Cancel-safe, as [`receive`](Self::receive) is.
+    /// name. The report does not affect the receive. Cancel-safe, as [`receive`](Self::receive) is.
     ///
     /// # Errors
     /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) or
@@ -355,10 +357,10 @@ impl<T> Port<T> {
         Receive::new(self, Some(Box::new(Box::new(predicate))))
     }
 
-    /// Waits until the port has `count` available items and takes them together, oldest first. With a `count` of 0 it
-    /// is ready at once.
+    /// Waits until the port has `count` available items and takes them together, oldest first. With a `count` of 0 the
+    /// future is ready at once.
     ///
-    /// Cancel-safe: until there are enough, all items stay in the port.
+    /// Cancel-safe: until there are enough items, all of them stay in the port.
     ///
     /// # Errors
     /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and holds fewer
@@ -376,14 +378,14 @@ impl<T> Port<T> {
         Take::new(self, count)
     }
 
-    /// Refuses posts from now on, including those that wait for a place. Items in the port can still be received;
-    /// receives that find nothing end as `Closed`. While [`Permit`](crate::Permit)s exist, their items are still
-    /// accepted, and receives wait for them.
+    /// Refuses posts from now on, including posts that wait for a place. Items in the port can still be received; a
+    /// receive that finds no item returns `Closed`. While [`Permit`](crate::Permit)s exist, the port still accepts
+    /// their items, and receives wait for them.
     ///
-    /// Nothing else closes a port: its handles are all alike, so there is no last poster whose end could close it. So
-    /// the task that feeds a loop of receives must close the port on every way out. Alternatively, the owner of both
-    /// tasks closes it when one has failed. Closing does not answer the requests in the port: [`drain`](Self::drain)
-    /// does, by dropping them.
+    /// Only this method closes a port. Posters and receivers use the same handles, so the port cannot tell when its
+    /// last poster is gone. The task that feeds a loop of receives must therefore close the port on every way out.
+    /// Alternatively, the owner of both tasks closes the port when one of them has failed. Closing does not answer the
+    /// requests in the port. To answer them by dropping them, call [`drain`](Self::drain).
     ///
     /// # Example
     /// ```
@@ -422,8 +424,8 @@ impl<T> Port<T> {
         state.is_closed || state.options.as_ref().is_some_and(|options| options.is_closing)
     }
 
-    /// Returns the number of items in the port, including those on their way to a receiver. The number may be out of
-    /// date when you read it.
+    /// Returns the number of items in the port, including items that are offered to a receiver and not fetched yet. The
+    /// number may be out of date when you read it.
     ///
     /// # Example
     /// See [`Port`].
@@ -439,8 +441,8 @@ impl<T> Port<T> {
         self.len() == 0
     }
 
-    /// Returns the number of items for which the port has memory. After a burst it falls again, to a few dozen when the
-    /// port is empty. For the number of *places*, see [`capacity`](Self::capacity).
+    /// Returns the number of items for which the port has memory. After a burst the number falls again, to a few dozen
+    /// when the port is empty. For the number of *places*, see [`capacity`](Self::capacity).
     ///
     /// # Example
     /// ```
@@ -454,8 +456,8 @@ impl<T> Port<T> {
         self.core.state.lock().queue.capacity()
     }
 
-    /// Returns the number of waiting receives, takes and joins. Each counts from its first poll on; a persistent
-    /// receiver counts once for each free turn.
+    /// Returns the number of waiting receives, takes and joins. Each of them counts from its first poll on; a
+    /// persistent receiver counts once for each free turn.
     ///
     /// # Example
     /// ```
@@ -473,7 +475,8 @@ impl<T> Port<T> {
         self.core.state.lock().waiters.len()
     }
 
-    /// Drops the payload of a predicate's panic, and reports a predicate that took too long. Call it after the lock.
+    /// Drops the payload of a predicate's panic, and reports a predicate that took too long. Call this after releasing
+    /// the lock.
     #[inline]
     pub(crate) fn settle_predicates(&self) {
         predicate::settle(|| self.name());
@@ -502,7 +505,7 @@ impl<T> Port<T> {
     }
 
     /// Polls a receive in the general case. The receive may have a predicate, the port may be closed or have options,
-    /// or the receiver was woken to look and finds nothing.
+    /// or the receiver was woken and finds no item.
     #[inline(never)]
     fn poll_receive_generally(
         &self,
@@ -534,7 +537,7 @@ impl<T> Port<T> {
         }
     }
 
-    /// Polls a receive that is not a plain one.
+    /// Polls a receive in the general case, and adds the waiters to wake to `wake`.
     fn poll_receive_by_rule(
         &self,
         mut state: Locked<'_, T>,
@@ -560,7 +563,7 @@ impl<T> Port<T> {
         })
     }
 
-    /// Removes a waiter that leaves; an item that was offered to it is offered to the next.
+    /// Removes a waiter. An item that was offered to it is offered to the next waiter.
     #[cold]
     #[inline(never)]
     pub(crate) fn leave(&self, ticket: Ticket) {
@@ -571,7 +574,7 @@ impl<T> Port<T> {
             if let Standing::Offered(sequence) = left.standing {
                 state.withdraw(sequence, &mut wake);
             }
-            // A take that leaves may have been woken for items that the next take can use.
+            // The removed waiter may be a take that was woken for items that the next take can use.
             let available = state.queue.available();
             state.waiters.wake_takes(available, &mut wake);
             left

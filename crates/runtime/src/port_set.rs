@@ -1,13 +1,13 @@
 //! Sets of ports: several kinds of messages that belong together, as one enum.
 //!
-//! `#[derive(PortSet)]` has two modes. Most programs need the first; the second is for joins over several kinds and for
-//! a separate capacity for each kind.
+//! `#[derive(PortSet)]` has two modes. Most programs need the first mode; the second mode is for joins over several
+//! kinds and for a separate capacity for each kind.
 //!
 //! **One queue** (the default): `enum Ops` gives `OpsPort`, a [`Port<Ops>`](crate::Port) that keeps the order of
 //! arrival across all kinds. It dereferences to its port, so that one receiver can take all kinds. For each variant
 //! `Add` it has `post_add`, `receive_add` (a [`Cancellable`](crate::Cancellable) future, so it can be a branch of a
-//! choice) and `on_add`. For a variant with one field these use the field, for any other a tuple of the fields in the
-//! order of declaration.
+//! choice) and `on_add`. For a variant with one field, these methods use the field. For other variants, they use a
+//! tuple of the fields in order of declaration.
 //!
 //! ```
 //! use lehr_runtime::{Dispatcher, PortSet, Reply, block_on};
@@ -39,8 +39,8 @@
 //! ```
 //!
 //! **Split** (`#[port_set(split)]`): `enum Ops` gives `OpsPorts`, a struct with a port for each variant in a public
-//! field. The order is kept only within each kind. `post` takes the enum and finds the port. To use a port with a
-//! capacity or a sink, set its field by struct update.
+//! field. The order is kept only within each kind. `post` takes the enum and posts its fields to the port of the
+//! variant. To use a port with a capacity or a sink, set its field by struct update.
 //!
 //! ```
 //! use lehr_runtime::{Overflow, Port, PortSet, block_on, join};

@@ -1,9 +1,9 @@
-//! Named queues of a dispatcher. A policy admits their tasks, a rank orders them against other queues, and they can be
-//! suspended and closed.
+//! Named queues of a dispatcher. Each queue has a policy that admits its tasks and a rank among the other queues. A
+//! queue can be suspended and closed.
 //!
-//! The dispatcher's workers poll a task of a queue like any other task. But its first poll, and every wake after that,
-//! goes to its queue and not to a worker. So the queue's rank applies for the whole life of the task. Admission is
-//! checked once, before the first poll: a task that has begun is never discarded.
+//! The dispatcher's workers poll a task of a queue like any other task. But for its first poll and after every wake, it
+//! is added to its queue and not to a worker's. So the queue's rank applies for the whole life of the task. Admission
+//! is checked once, before the first poll, so a task that has begun is never discarded.
 //!
 //! Refused work is not lost: [`Rejected`] gives the future back. A discarded task is dropped, so that the permits and
 //! replies that it holds are resolved. Its handle returns [`TaskError::Discarded`], and the queue counts the task and
@@ -68,9 +68,9 @@ impl fmt::Debug for Queue {
     }
 }
 
-/// The state of a queue: gauges at this moment, and counts since it was made.
+/// The state of a queue: gauges of the present moment, and counts since the queue was created.
 ///
-/// To get the rate of a queue, divide the difference of two readings of `scheduled` by the time between them.
+/// To get the rate of a queue, read `scheduled` twice and divide the difference by the time between the readings.
 ///
 /// # Example
 /// See [`Queue::suspend`].
@@ -108,8 +108,8 @@ impl Queue {
     /// Returns a handle that represents this queue where a handle is needed: [`Port::on`](crate::Port::on), for
     /// example.
     ///
-    /// A task spawned through it is admitted without the policy, unless the queue is closed. A receiver leaves items in
-    /// its port that it cannot start, so discarding one of its tasks would lose work for no reason.
+    /// Unless the queue is closed, it admits tasks spawned through the handle without checking the policy. A receiver
+    /// leaves the items that it cannot start in its port, so discarding one of its tasks would lose work for no reason.
     ///
     /// # Example
     /// See [`Queue`].
@@ -119,8 +119,8 @@ impl Queue {
 
     /// Runs a future as a task of this queue if the policy admits it at once; never waits.
     ///
-    /// If the policy discards a task, `spawn` still returns `Ok`. The discarded task, this one or the oldest, ends as
-    /// [`TaskError::Discarded`].
+    /// If the policy discards a task, `spawn` still returns `Ok`. The discarded task, which is this task or the oldest,
+    /// ends as [`TaskError::Discarded`].
     ///
     /// # Errors
     /// Returns the future with [`Rejection::Full`] or [`Rejection::Rate`] if the policy rejects the task or would wait
@@ -140,7 +140,7 @@ impl Queue {
             Verdict::Admitted => Ok(self.core.admit(&self.handle.shared, future, Entrance::Asked)),
             Verdict::Discard(reason) => Ok(self.core.admit(&self.handle.shared, future, Entrance::Discarded(reason))),
             Verdict::Refused(reason) => {
-                // Relaxed: a count for people.
+                // Relaxed: the count is only for statistics.
                 self.core.tally.rejected.fetch_add(1, Ordering::Relaxed);
                 Err(Rejected { future, reason })
             }
@@ -150,10 +150,10 @@ impl Queue {
     /// Waits until the policy admits a task, and spawns it. Waiting spawns are admitted in the order in which they were
     /// first polled.
     ///
-    /// It waits only if the policy is `Wait`; with any other policy it does the same as [`spawn`](Self::spawn). It does
-    /// not block a thread while it waits, not even on a worker of the queue's own dispatcher. Cancel-safe: if you drop
-    /// it, nothing is spawned, the future is dropped, and the place goes to the next waiter. It is woken when its turn
-    /// has come or the queue is closed.
+    /// The spawn waits only if the policy is `Wait`; with any other policy it works as [`spawn`](Self::spawn) does. It
+    /// blocks no thread while it waits, so a worker of the queue's own dispatcher may wait too. Cancel-safe: if you
+    /// drop the spawn, its future is dropped, no task is spawned, and the next waiter gets the place. The spawn is
+    /// woken when its turn comes or the queue is closed.
     ///
     /// # Errors
     /// Fails as [`spawn`](Self::spawn) does.
@@ -203,7 +203,7 @@ impl Queue {
         }
     }
 
-    /// Lets the tasks run again, in the order in which they came and were woken.
+    /// Lets the tasks run again, in the order in which they were spawned or woken.
     ///
     /// # Example
     /// See [`suspend`](Self::suspend).
@@ -237,8 +237,8 @@ impl Queue {
         self.core.state.lock().is_suspended
     }
 
-    /// Admits no more tasks from now on. Admitted tasks still run, unless [`clear`](Self::clear) is called too; spawns
-    /// that wait for admission end as [`Rejection::Closed`].
+    /// Admits no more tasks from now on. Admitted tasks still run, unless [`clear`](Self::clear) is called too. Spawns
+    /// that wait for admission fail with [`Rejection::Closed`].
     ///
     /// # Example
     /// ```
@@ -287,8 +287,8 @@ impl Queue {
         count
     }
 
-    /// Returns the counters of the queue. They are read one after the other, so changes in between can make a sum of
-    /// counters inexact.
+    /// Returns the counters of the queue. The counters are read one after the other, so changes in between can make a
+    /// sum of counters inexact.
     ///
     /// # Example
     /// See [`suspend`](Self::suspend).

@@ -1,9 +1,9 @@
 //! A reply: the right and the duty to answer one request, once.
 //!
-//! A request travels through a port like any item; it carries a [`Reply`], and its sender keeps the [`Answer`], a
-//! future. The two share only one small cell, without a port or a registration. Unlike a channel of capacity one, a
-//! reply cannot be forgotten. If it is dropped unanswered, by a bug, by a panic or because the item was discarded, the
-//! answer is [`Refusal::NoReply`]. The sender learns this at once and does not wait for ever.
+//! A request travels through a port like any item. It carries a [`Reply`], and its sender keeps the [`Answer`], a
+//! future. Reply and answer share only one small cell, without a port or a registration. Unlike a channel of capacity
+//! one, a reply cannot be forgotten. If it is dropped unanswered, by a bug, by a panic or because the item was
+//! discarded, the answer is [`Refusal::NoReply`]. So the sender gets an error at once, instead of waiting for ever.
 //!
 //! Read next: [`Port::ask`], then `error.rs` for the reasons.
 
@@ -29,7 +29,7 @@ mod stopping {
 }
 use stopping::STOPPING;
 
-/// Runs `discard`; a reply that is dropped unanswered in it refuses as [`Refusal::Stopping`].
+/// Runs `discard`; a reply that `discard` drops unanswered refuses its request as [`Refusal::Stopping`].
 pub(crate) fn while_stopping<R>(discard: impl FnOnce() -> R) -> R {
     /// Restores the flag, even if `discard` panics.
     struct Restore(bool);
@@ -46,9 +46,9 @@ pub(crate) fn while_stopping<R>(discard: impl FnOnce() -> R) -> R {
 enum Cell<T> {
     /// There is no answer yet; the waker is called when there is one.
     Open(Option<Waker>),
-    /// Answered or refused, and not yet fetched.
+    /// The request has been answered or refused, and the sender has not fetched the result yet.
     Answered(Result<T, Refusal>),
-    /// One end has been dropped, or the answer has been fetched: nothing more will happen.
+    /// One end has been dropped, or the answer has been fetched.
     Over,
 }
 
@@ -74,14 +74,14 @@ pub struct Reply<T> {
 
 /// The future of an answer; see [`Reply`] and [`Port::ask`].
 ///
-/// Cancel-safe: waiting holds nothing. Dropping it gives the request up. The holder of the reply can see this
-/// ([`Reply::is_wanted`]); a later answer is returned to the holder, and an earlier one is dropped.
+/// Cancel-safe: dropping the future gives the request up. The holder of the reply can check this with
+/// [`Reply::is_wanted`]. A later answer is returned to the holder; an answer that is already there is dropped.
 ///
 /// # Errors
 /// Returns the [`Refusal`] of the reply's holder.
 ///
 /// # Panics
-/// Panics if it is polled again after it was ready.
+/// Panics if the future is polled again after it was ready.
 ///
 /// # Example
 /// ```
@@ -97,7 +97,7 @@ pub struct Answer<T> {
 }
 
 impl<T> Reply<T> {
-    /// Creates a reply and the future of its answer. [`Port::ask`] makes and posts one in a single call.
+    /// Creates a reply and the future of its answer. [`Port::ask`] creates both and posts the request in a single call.
     ///
     /// Cost: one allocation.
     ///
@@ -138,7 +138,8 @@ impl<T> Reply<T> {
         let _ = self.settle(Err(refusal));
     }
 
-    /// Returns whether the sender still waits. It is false once the sender has been dropped, so you can skip the work.
+    /// Returns whether the sender still wants the answer. If the sender has dropped its [`Answer`], you can skip the
+    /// work.
     ///
     /// # Example
     /// ```
@@ -192,7 +193,7 @@ impl<T> fmt::Debug for Reply<T> {
 }
 
 impl<T> Answer<T> {
-    /// Returns whether the answer or the refusal is available: awaiting it will not wait.
+    /// Returns whether the answer or the refusal is available, so that awaiting it returns at once.
     ///
     /// # Example
     /// ```
@@ -212,7 +213,7 @@ impl<T> Future for Answer<T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let shared = self.cell.as_ref().expect("an answer is not polled after it was ready");
-        // Declared before the guard: a waker that is replaced is dropped after the lock.
+        // Declared before the guard, so that a replaced waker is dropped after the lock is released.
         let replaced: Option<Waker>;
         let mut cell = shared.lock();
         match &mut *cell {

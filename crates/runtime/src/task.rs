@@ -18,11 +18,10 @@ use crate::error::TaskError;
 /// Dropping the handle *cancels* the task: the future is dropped at once if it is suspended, or after its current poll
 /// if it is running. A task without an owner ends; to let it run without one, call [`detach`](Self::detach).
 ///
-/// Waiting holds nothing, so it is cancel-safe in that sense. But dropping the future drops the handle, which cancels
-/// the task.
+/// Not cancel-safe: the handle is the future, so dropping it before it is ready cancels the task.
 ///
 /// # Errors
-/// Awaiting returns [`TaskError::Panicked`] or [`TaskError::Cancelled`] if there is no output.
+/// If there is no output, awaiting the handle returns [`TaskError::Panicked`] or [`TaskError::Cancelled`].
 ///
 /// # Example
 /// ```
@@ -94,7 +93,7 @@ fn outcome<T>(output: Option<Result<T, Unclaimed>>) -> Result<T, TaskError> {
     output.map_or(Err(TaskError::Cancelled), |output| output.map_err(Unclaimed::claim))
 }
 
-/// Returns the outputs of several tasks, in the order given, once the slowest has ended; at once if there are no tasks.
+/// Returns the outputs of several tasks, in the given order, once all tasks have ended.
 ///
 /// # Example
 /// ```
@@ -111,12 +110,12 @@ pub async fn all<T>(tasks: Vec<Task<T>>) -> Vec<Result<T, TaskError>> {
     outputs
 }
 
-/// Counts as a wait that was answered at once. It returns immediately, unless the task has used its budget of such
-/// waits and must let the other tasks of its worker run. Then it waits for its next turn. Use it in operations that
-/// return a result at once on every call. A loop of such calls would never let other tasks run.
+/// Lets other tasks run if this task has used up its budget. Each call takes one unit of the budget and usually returns
+/// at once. When the budget is used up, the call waits for the task's next turn. Use it in operations that return at
+/// once on every call, because a loop of such calls would otherwise never let other tasks run.
 ///
-/// Outside a worker, as in [`block_on`], waits are not counted: there it lets the other futures of the same task be
-/// polled each time.
+/// Outside a worker, as in [`block_on`], there is no budget: each call lets the other futures of the same task be
+/// polled.
 ///
 /// # Example
 /// ```
@@ -141,12 +140,12 @@ pub async fn consume_budget() {
         .await;
 }
 
-/// Wakes a task for any worker, whichever comes first.
+/// Wakes a task, and lets any worker run it.
 ///
 /// A worker queues the tasks that it wakes for itself, because a task that wakes another is usually about to wait. The
-/// two tasks then communicate on one core, without a message crossing to another core. This is wrong for a task that
-/// continues without a wait, for example to spin until the other task answers. The other task would wait behind it. In
-/// that case use this function. Outside a worker it is [`Waker::wake`].
+/// two tasks then communicate on one core, without a message crossing to another core. If the waking task continues
+/// without a wait, for example to spin until the other task answers, the other task would wait behind it. In that case
+/// use this function. Outside a worker, it does the same as [`Waker::wake`].
 ///
 /// Cost: the common queue and a fence; a system call if all other workers sleep.
 ///
@@ -209,7 +208,8 @@ impl Future for YieldNow {
 
 /// Runs a future on the calling thread, which sleeps whenever the future waits.
 ///
-/// Use it on threads outside any dispatcher: a worker that blocked here could be the one that the future waits for.
+/// Use it on threads outside any dispatcher: a worker that blocked here could be the worker that has to run what the
+/// future waits for.
 ///
 /// # Panics
 /// Panics on a dispatcher's worker, and if the future panics.
@@ -258,10 +258,11 @@ impl Wake for Bell {
 }
 
 pin_project! {
-    /// A future as a task. It runs in the context in which it was spawned, and its panics are caught. It is on the list
-    /// of living tasks until it is dropped.
+    /// A future as a task. It runs in the context in which it was spawned, and its panics are caught. The task is on
+    /// the list of living tasks until it is dropped.
     ///
-    /// Three words in addition to the future (checked below), because ten million tasks may wait at once.
+    /// The task takes three words in addition to the future (checked below), because ten million tasks may wait at
+    /// once.
     pub(crate) struct Guarded<F> {
         #[pin]
         future: F,
@@ -295,7 +296,7 @@ pub(crate) fn admit<F: Future, T>(live: &Live, future: F, spawn: impl FnOnce(Gua
     });
     if let (Some(context), Some(key)) = (listening, key) {
         if let Some(node) = context.node() {
-            // If the context has stopped already, the first poll finds that.
+            // If the context has stopped already, the first poll notices it.
             node.listen(key, &runnable.waker());
         }
         live.note_context(key, context);

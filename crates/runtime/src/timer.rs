@@ -1,8 +1,8 @@
-//! Waits for a time: sleeping, time limits, and repeated actions.
+//! Timers: sleeps, time limits, and repeated actions.
 //!
-//! Dropping a timer removes it: nothing stays registered, and nothing is posted to a port without readers. Timers with
-//! the same deadline fire in the order in which they were registered. No timer fires early, and even a very short one
-//! waits.
+//! Dropping a timer removes it, so no registration is left behind, and no item is posted to a port without readers.
+//! Timers with the same deadline fire in the order in which they were registered. No timer fires early, and even a very
+//! short timer waits.
 //!
 //! A [`Clock`] counts the time, and tests use a clock that is advanced by hand. Read next: `timer/clock.rs`, then
 //! `timer/pending.rs` for the storage of timers.
@@ -30,7 +30,7 @@ use crate::port::Port;
 
 /// Waits for at least `time` on the [current](Clock::current) clock, counted from this call.
 ///
-/// Cancel-safe: dropping it removes the timer.
+/// Cancel-safe: dropping the future removes the timer.
 ///
 /// # Panics
 /// Panics when polled, if the system does not start the clock's thread.
@@ -44,7 +44,7 @@ pub fn sleep(time: Duration) -> Sleep {
     Clock::current().sleep(time)
 }
 
-/// Waits for a future, but no longer than `time` on the [current](Clock::current) clock.
+/// Waits for a future for at most `time` on the [current](Clock::current) clock.
 ///
 /// # Errors
 /// Returns [`Elapsed`] if the time is up; the future has then been dropped.
@@ -60,7 +60,7 @@ pub fn timeout<F: Future>(time: Duration, future: F) -> Timeout<F> {
     Clock::current().timeout(time, future)
 }
 
-/// Ticks every `period` on the [current](Clock::current) clock; the first tick is after one period.
+/// Ticks every `period` on the [current](Clock::current) clock; the first tick comes after one period.
 ///
 /// # Panics
 /// Panics if the period is 0.
@@ -109,7 +109,7 @@ impl Clock {
         Sleep { core: self.core.clone(), at: self.at(time), stage: Stage::New }
     }
 
-    /// Waits for a future, but no longer than `time` on this clock; see [`timeout`].
+    /// Waits for a future for at most `time` on this clock; see [`timeout`].
     ///
     /// # Example
     /// ```

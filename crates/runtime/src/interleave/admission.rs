@@ -2,8 +2,9 @@
 //! Its callers report arrivals and ends, and it grants starts.
 //!
 //! Everything that arrives gets a stamp, in the order in which posts reach the interleave's lock. An item that cannot
-//! start yet is noted in the lane of its branch. For each lane that may run more, the oldest stamp is in the list of
-//! its group (`heads`). So a decision looks at two numbers, whatever the number of branches and pending items.
+//! start yet is recorded in the lane of its branch. For each lane below its limit, the oldest stamp is in the list of
+//! the lane's group (`heads`). So a decision compares two numbers, regardless of the number of branches and pending
+//! items.
 //!
 //! | arriving item | nothing runs | concurrent ones run | an exclusive one runs |
 //! | --- | --- | --- | --- |
@@ -45,14 +46,14 @@ use crate::port::wake::Wake;
 pub enum Order {
     /// Starts items in order of arrival, in any group; adjacent concurrent items run together. The effect is as if the
     /// items had been handled one after the other in order of arrival. So a reader sees the earlier changes of its own
-    /// poster. No exclusive item passes a concurrent one that came earlier.
+    /// poster. No exclusive item overtakes an earlier concurrent item.
     #[default]
     Arrival,
-    /// Alternates between phases: when an exclusive handler ends, all waiting concurrent items start; when they have
-    /// ended, the oldest exclusive one starts. A concurrent item waits for at most one exclusive handler, even if many
-    /// are queued before it.
+    /// Alternates between phases: when an exclusive handler ends, all waiting concurrent items start; when these have
+    /// ended, the oldest exclusive item starts. A concurrent item waits for at most one exclusive handler, even if many
+    /// exclusive items are queued before it.
     PhaseFair,
-    /// Starts exclusive items first, in order of arrival. A steady stream of them starves concurrent items;
+    /// Starts exclusive items first, in order of arrival. A steady stream of exclusive items starves concurrent items;
     /// [`Activity::passes`] shows this.
     ExclusiveBias,
 }
@@ -66,8 +67,8 @@ pub enum Group {
     Teardown,
 }
 
-/// The state of the interleave. It only moves down this list, except from `Closing` back to `Open` if another receiver
-/// takes the teardown item before it is accepted.
+/// The phase of the interleave. The phase only moves down this list, with one exception. If another receiver takes the
+/// teardown item before it is accepted, the phase goes back from `Closing` to `Open`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
     Open,
@@ -78,7 +79,7 @@ pub(super) enum Phase {
     Ended,
 }
 
-/// The state of admission; see the page of the module.
+/// The state of admission; see the documentation of this module.
 pub(super) struct Admission {
     identity: u64,
     order: Order,
@@ -87,14 +88,16 @@ pub(super) struct Admission {
     next_stamp: u64,
     lanes: Vec<Option<Lane>>,
     free_lanes: Vec<usize>,
-    /// The concurrent and the exclusive lanes that have pending entries and may run more, by their oldest stamp.
+    /// The concurrent and the exclusive lanes that have pending entries and are below their limits, by their oldest
+    /// stamps.
     heads: [Heads; 2],
     pending: [usize; 2],
     operations: Vec<(u32, Option<Running>)>,
     free_operations: Vec<u32>,
     concurrent: usize,
     independent: usize,
-    /// The exclusive operations; the running one is last, and those below it have lent their exclusivity.
+    /// The exclusive operations; the running operation is last, and the operations below it have lent their
+    /// exclusivity.
     stack: Vec<Operation>,
     /// Calls from a chain that has lent its exclusivity; they wait for another such call to end.
     nested: VecDeque<(usize, Entry)>,
@@ -102,7 +105,7 @@ pub(super) struct Admission {
     is_state_out: bool,
     /// For [`Order::PhaseFair`]: concurrent entries with smaller stamps go before the next exclusive one.
     phase_end: u64,
-    /// Branches that left while the lock is held this time.
+    /// Branches that have left since the current lock was taken.
     retired: Vec<(usize, Lane)>,
     /// Woken when no handler runs any more, once the interleave is closing.
     on_idle: Option<Waker>,
@@ -224,7 +227,7 @@ impl Admission {
         }
     }
 
-    /// Frees the place of an operation that all its holders have left.
+    /// Frees the place of an operation when all its holders have left it.
     fn leave(&mut self, operation: Operation, wake: &mut Wake) {
         let slot = &mut self.operations[operation.slot()];
         slot.0 = slot.0.wrapping_add(1);
@@ -261,7 +264,7 @@ impl Admission {
             return;
         }
         if let Some(mut lane) = self.remove_if_done(index, lane.identity) {
-            // Nothing else would wake these turns any more.
+            // No later event would wake these turns.
             lane.idle.drain(..).for_each(|(_, waker)| wake.add(Some(waker)));
             self.retired.push((index, lane));
         }
@@ -273,8 +276,8 @@ impl Admission {
         !self.retired.is_empty()
     }
 
-    /// Returns the branches that left with their last handler, and their positions. Everything that refers to them must
-    /// be removed; they are dropped after the lock.
+    /// Returns the branches that left with their last handler, and their positions. The caller must remove everything
+    /// that refers to these branches, and drop them after releasing the lock.
     pub(super) fn take_retired(&mut self) -> Vec<(usize, Lane)> {
         std::mem::take(&mut self.retired)
     }
@@ -309,7 +312,7 @@ impl Admission {
         }
     }
 
-    /// Returns whether no handler runs for which the teardown would have to wait.
+    /// Returns whether no concurrent or exclusive handler runs, so that the teardown need not wait.
     fn is_idle(&self) -> bool {
         self.concurrent == 0 && self.stack.is_empty()
     }
@@ -408,7 +411,7 @@ impl Admission {
         let is_it = |entry: &Entry| entry.item.is_some_and(|(_, other)| other == sequence);
         let lane = self.lane_mut(index);
         let group = lane.group;
-        // If the item is not there, it has been granted: its turn will then not find it.
+        // If the item is not in the lane, it has been granted, and its turn will not find it.
         if let Some(place) = lane.pending.iter().position(is_it) {
             lane.pending.remove(place);
             self.count_pending(group, -1);
@@ -479,7 +482,7 @@ impl Admission {
         self.operations.len() == self.free_operations.len()
     }
 
-    /// Ends everything: nothing more begins, running handlers are cancelled, idle turns end.
+    /// Ends the interleave at once: no more handlers start, running handlers are cancelled, and idle turns end.
     pub(super) fn abort(&mut self, wake: &mut Wake) {
         self.phase = Phase::Ended;
         self.nested.clear();

@@ -1,9 +1,9 @@
 //! A branch that takes single items: a persistent waiter at its port, and the turns that run its handler.
 //!
-//! A post shows its item to the persistent waiter, which reports it to admission, under the port's lock. If admission
-//! grants the start at once, or later when a handler ends, a turn is woken, or spawned if none is idle. A turn is a
-//! task. It fetches the item from the port, gets the state, runs the handler to its end, and asks for the next grant.
-//! So a busy branch does not need a task for each item.
+//! A post shows its item to the persistent waiter, which reports the item to admission, under the port's lock. When
+//! admission grants the start, at once or when a handler ends, the branch wakes an idle turn or spawns a new one. A
+//! turn is a task that fetches the item, gets the state, runs the handler to its end, and asks for the next grant. So a
+//! busy branch does not need a task for each item.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -42,7 +42,7 @@ pub(super) fn accepts<T>(filter: Option<&Filter<T>>, item: &T) -> bool {
     filter.is_none_or(|filter| caught(|| filter(item)).unwrap_or(false))
 }
 
-/// The branch; see the page of the module.
+/// A branch that takes single items; see the documentation of this module.
 pub(super) struct Single<S, T, K, H> {
     core: Arc<Core<S>>,
     lane: usize,
@@ -107,7 +107,7 @@ where
         turn.is_over = true;
     }
 
-    /// Runs the items granted to the branch until there is nothing left for this turn to wait for.
+    /// Runs the handler for each item granted to the branch, until this turn must end.
     async fn serve(TurnGuard { branch, number, .. }: &TurnGuard<S, T, K, H, F>) {
         let mut ended: Option<Pass<'_, S>> = None;
         let mut room = None;
@@ -116,11 +116,11 @@ where
             let mut granted = None;
             branch.go_on(*number, ended.take(), &mut free, &mut granted).await;
             let Some(grant) = granted else { return };
-            // From here to the handler nothing waits, so the grant cannot be lost with this turn.
+            // There is no wait from here to the handler, so the grant cannot be lost with this turn.
             let pass = Pass { core: &branch.core, operation: grant.operation };
             let guard = K::guard(free);
             if let Some((item, context)) = grant.item.and_then(|item| branch.fetch(item)) {
-                // Pinned where it is made: the space that a handler's future needs for its waits is not copied.
+                // Pinned where it is made, so that the handler's future, which may be large, is not copied.
                 let handler = pin!(async { pin!((branch.handler)(guard, item)).await });
                 room = run(&branch.core, &grant, context, handler).await.and_then(K::recover);
             }
@@ -128,15 +128,16 @@ where
         }
     }
 
-    /// Ends the operation that the turn has run, if any, and waits for the next grant, which comes into `granted`.
-    /// Returns `None` if the turn must end. If the next grant is available, this takes only one lock.
+    /// Ends the operation that the turn has run, if any, waits for the next grant and stores it in `granted`. Returns
+    /// `None` if the turn must end. If the next grant is available, this method takes only one lock.
     ///
-    /// Under the same lock, the state that a guard left in its room is put back, and the room is prepared for the next
-    /// guard. This turn also takes the branch's next item, so that no other turn needs to be woken or made for it.
+    /// Under the same lock, it puts back the state that a guard left in its room, and prepares the room for the next
+    /// guard. This turn also takes the branch's next item, so that no other turn needs to be woken or made for that
+    /// item.
     async fn go_on(&self, turn: u64, mut ended: Option<Pass<'_, S>>, room: &mut K::Room, granted: &mut Option<Grant>) {
         let lane = (self.lane, self.identity);
         std::future::poll_fn(move |polling| {
-            // If other tasks must run first, the finished operation is ended all the same.
+            // Even if other tasks must run first, the finished operation is ended now.
             let may_go_on = may_go_on(polling);
             if !may_go_on && ended.is_none() {
                 return Poll::Pending;
@@ -219,7 +220,7 @@ pub(super) async fn run<S: Send + Sync + 'static>(
         match catch_unwind(AssertUnwindSafe(poll)) {
             Ok((Poll::Ready(()), left)) => Poll::Ready(Ok(left)),
             Ok((Poll::Pending, left)) => {
-                // Left by a guard that was dropped before the handler's end: give it back.
+                // A guard that was dropped before the handler's end left this state. Give it back.
                 drop(left);
                 was_suspended = true;
                 if core.inner.lock().admission.suspend(grant.operation, polling.waker()) {
@@ -238,7 +239,7 @@ pub(super) async fn run<S: Send + Sync + 'static>(
     })
 }
 
-/// The right to run; dropping it gives it back.
+/// The right to run an operation; dropping this value gives the right back.
 pub(super) struct Pass<'a, S: Send + Sync + 'static> {
     pub(super) core: &'a Arc<Core<S>>,
     pub(super) operation: Operation,
@@ -259,7 +260,7 @@ impl<S: Send + Sync + 'static> Drop for Pass<'_, S> {
     }
 }
 
-/// A part of every turn that decides what becomes of its work if the dispatcher drops the turn.
+/// Hands over the work of a turn if the dispatcher drops the turn.
 struct TurnGuard<S, T, K, H, F>
 where
     S: Send + Sync + 'static,
@@ -286,11 +287,11 @@ where
             return;
         }
         let branch = &self.branch;
-        // Done before anything is released. Otherwise each release would start an item that the dispatcher refuses,
-        // which releases the next, nested as deep as the number of waiting items.
+        // Done before anything is released. Otherwise each release would start an item that the dispatcher refuses, and
+        // the refusal would release the next item. These calls would be nested as deep as the number of waiting items.
         branch.core.turn_dropped();
         let lane = (branch.lane, branch.identity);
-        // The turn's queue is closed, or accepts nothing from this thread any more.
+        // The turn's queue is closed, or accepts no more tasks from this thread.
         let left = branch.core.change(|inner, wake| {
             let left = inner.admission.abandon_turn(lane, self.number, wake);
             if branch.is_once && !left.items.is_empty() {
@@ -318,7 +319,7 @@ where
     fn wake(self: Arc<Self>) {
         let handle = self.core.handle.clone();
         let turn = TurnGuard { branch: self, number: next_identity(), is_over: false };
-        // In no context: the turn outlives the item whose poster happens to make it.
+        // Spawned in no context, because the turn outlives the item whose post spawns the turn.
         detached(|| handle.spawn_boxed(Box::pin(Self::turn(turn)))).detach();
     }
 }

@@ -1,8 +1,8 @@
 //! The core that the branches, the guards and the handles of one interleave share: admission and the state, under one
 //! lock.
 //!
-//! The lock comes after those of ports and before those of queues. Decisions made under it take effect after it is
-//! released: wakers are collected in a [`Wake`], and user values are dropped outside.
+//! This lock is taken after port locks and before queue locks. Decisions made under the lock take effect after its
+//! release: wakers are collected in a [`Wake`], and user values are dropped after the release.
 
 use std::task::Waker;
 
@@ -17,7 +17,7 @@ use crate::port::Port;
 use crate::port::waiters::Ticket;
 use crate::port::wake::Wake;
 
-/// The core of an interleave; see the page of the module.
+/// The core of an interleave; see the documentation of this module.
 pub struct Core<S> {
     pub(super) identity: u64,
     pub(super) name: String,
@@ -38,7 +38,7 @@ pub struct Inner<S> {
     pub(super) state: Option<Version<S>>,
     /// The branches, by the numbers of their lanes.
     pub(super) members: Vec<Option<Seat>>,
-    /// The number of independent branches. If there are any, the old state stays visible while a new one is made.
+    /// The number of independent branches. If there are any, the old state stays visible while a new state is made.
     pub(super) independents: usize,
     /// Whether the state is read from outside ([`latest`](super::InterleaveHandle::latest)). If so, it must be visible
     /// even between the drop of a guard and the end of its handler.
@@ -49,9 +49,9 @@ pub struct Inner<S> {
     pub(super) outcome: Option<Result<(), TaskError>>,
 }
 
-/// A branch in its position.
+/// A branch of the interleave, with its ticket and its identity.
 pub(super) struct Seat {
-    /// The identity of the branch, because its lane's number is used again.
+    /// The identity of the branch. The lane's number is not enough, because lane numbers are reused.
     pub(super) identity: u64,
     pub(super) member: Arc<dyn Member>,
     /// The branch's ticket, once it has registered at its port.
@@ -156,20 +156,20 @@ impl<S: Send + Sync + 'static> Core<S> {
         }
     }
 
-    /// Handles the drop of a turn: if the dispatcher is ending, the interleave ends too.
+    /// Ends the interleave if its dispatcher is ending; called when a turn is dropped.
     pub(super) fn turn_dropped(&self) {
         if self.handle.is_aborting() {
             self.abort(true);
         }
     }
 
-    /// Changes the state under the lock, and wakes and drops afterwards.
+    /// Runs `change` under the lock; calls wakers and drops values after releasing the lock.
     pub(super) fn change<R>(&self, change: impl FnOnce(&mut Inner<S>, &mut Wake) -> R) -> R {
         let mut wake = Wake::default();
         let (result, gone) = {
             let mut inner = self.inner.lock();
             let result = change(&mut inner, &mut wake);
-            // Both are false as long as no branches come and go.
+            // Both conditions are false while no branches come or go.
             let may_be_gone = inner.admission.has_retired() || inner.outcome.is_some();
             (result, may_be_gone.then(|| inner.take_gone()))
         };
@@ -180,12 +180,12 @@ impl<S: Send + Sync + 'static> Core<S> {
         result
     }
 
-    /// Drops values that no longer belong to the interleave, after the lock.
+    /// Drops values that no longer belong to the interleave. Called after the lock is released.
     #[cold]
     #[inline(never)]
     fn let_go(&self, gone: Gone<S>) {
-        // Tasks that learn of the end find that nothing is left, and they are woken even if a user value panics when
-        // dropped.
+        // Declared first, so that it is dropped last. Tasks that wait for the end are woken after the values are gone,
+        // even if dropping a user value panics.
         let _end = gone.has_ended.then(|| Signal(&self.end));
         drop(gone);
     }
@@ -243,8 +243,8 @@ impl<S: Send + Sync + 'static> Core<S> {
         members.iter().for_each(|member| member.close_ports());
     }
 
-    /// Removes all branches, or all except the independent ones, from their ports. Items that have not started stay
-    /// there, unless the ports are closed and the remaining items must be refused.
+    /// Removes all branches, or all except the independent branches, from their ports. Items whose handlers have not
+    /// started stay in the ports, unless the ports are closed and the remaining items must be refused.
     pub(super) fn leave_ports(&self, independents_too: bool, are_closed: bool) {
         let seats = self.change(|inner, wake| {
             let mut seats = Vec::new();
@@ -270,7 +270,7 @@ impl<S: Send + Sync + 'static> Core<S> {
         };
     }
 
-    /// Ends at once: branches leave their ports, running handlers are cancelled.
+    /// Ends the interleave at once: branches leave their ports, and running handlers are cancelled.
     pub(super) fn abort(&self, closes_ports: bool) {
         let is_over = self.change(|inner, wake| {
             let is_over = inner.outcome.is_some();
@@ -297,7 +297,7 @@ impl<S: Send + Sync + 'static> Core<S> {
         self.leave_for_good(outcome, !self.keeps_ports_open);
     }
 
-    /// Does the same as `finish`, but leaves the ports open.
+    /// Finishes the teardown as `finish` does, but leaves the ports open.
     pub(super) fn finish_quietly(&self, outcome: Result<(), TaskError>) {
         self.leave_for_good(outcome, false);
     }
@@ -333,7 +333,8 @@ struct Gone<S> {
 }
 
 impl<S> Inner<S> {
-    /// Takes the state out for a guard. With independent branches, which keep seeing it, returns a copy of the pointer.
+    /// Takes the state out for a guard. If there are independent branches, which must keep seeing the state, returns a
+    /// copy of the pointer.
     pub(super) fn take_out(&mut self) -> Option<Version<S>> {
         if self.independents > 0 {
             return self.state.clone();
@@ -356,7 +357,8 @@ impl<S> Inner<S> {
         let seats = lanes.iter().filter_map(|(index, lane)| self.unseat_own(*index, lane.identity)).collect();
         let is_done = self.outcome.is_some() && self.teardown.is_none() && self.admission.is_empty();
         let has_ended = is_done && self.admission.phase == Phase::Ended;
-        // With independent branches the state is still there after the teardown, for their handlers that run until now.
+        // If there are independent branches, the state is still there after the teardown, for independent handlers that
+        // were still running.
         let state = if has_ended { self.state.take() } else { None };
         Gone { _lanes: lanes, _seats: seats, _state: state, has_ended }
     }
@@ -372,7 +374,7 @@ impl<S> Inner<S> {
         self.members[index].as_ref().is_some_and(|seat| seat.identity == identity)
     }
 
-    /// Removes the branch if the position is still its own.
+    /// Removes the branch if it still has this position.
     fn unseat_own(&mut self, index: usize, identity: u64) -> Option<Seat> {
         if self.is_seated(index, identity) { self.unseat(index) } else { None }
     }

@@ -1,8 +1,8 @@
 //! The guards that give a handler the state: [`Exclusive`] to change it, [`Snapshot`] to read it.
 //!
-//! Both are values and not borrows. So a handler is any function of its guard and its message that returns a future,
-//! and the future may be sent to any worker. The type of a handler's first argument determines its group. The compiler
-//! enforces the rules: a snapshot cannot be changed, and there is only one exclusive guard at a time.
+//! Both guards are owned values and not borrows. So any function that takes a guard and a message and returns a future
+//! can be a handler. The future may be sent to any worker. The type of a handler's first argument determines its group.
+//! The compiler enforces the rules: a snapshot cannot be changed, and there is only one exclusive guard at a time.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -15,7 +15,7 @@ use super::core::{Core, Inner};
 use crate::calls::{self, CallSite, Left};
 use crate::port::wake::Wake;
 
-/// The state after a number of changes.
+/// One version of the state: its value after a number of changes.
 pub struct Version<S> {
     pub(super) number: u64,
     pub(super) state: Arc<S>,
@@ -29,10 +29,10 @@ impl<S> Clone for Version<S> {
 
 /// The state of an interleave as it was when the handler started. It never changes, however long you keep it.
 ///
-/// A snapshot blocks nothing: it may be cloned, sent elsewhere and outlive the handler. While a snapshot of an older
-/// version lives, the next exclusive handler that changes the state changes a copy.
+/// A snapshot blocks no handler. You may clone it, send it to another thread and keep it after the handler has ended.
+/// While a snapshot of an older version lives, the next exclusive handler that changes the state changes a copy.
 ///
-/// Cost: a reference count.
+/// Cost: incrementing a reference count.
 ///
 /// # Example
 /// ```
@@ -90,10 +90,10 @@ impl<S: fmt::Debug> fmt::Debug for Snapshot<S> {
 
 /// The state of an interleave, for the one handler that may change it.
 ///
-/// The handler's exclusivity ends when its future has ended *and* this guard has been dropped. A handler that does not
-/// use its guard is exclusive too. If a handler moves its guard into another task, it stays exclusive until that task
-/// drops the guard. Every later handler sees the changes, even if this handler panics after the change or is cancelled:
-/// there is no rollback.
+/// The handler's exclusivity ends when its future has ended *and* this guard has been dropped. A handler that ignores
+/// its guard is exclusive too. If a handler moves its guard into another task, it stays exclusive until that task drops
+/// the guard. Every later handler sees the changes, even if this handler panics after the change or is cancelled: there
+/// is no rollback.
 ///
 /// The first change copies the state if an older version is in use ([`Snapshot`]), or could be because there is an
 /// independent branch. Otherwise it changes the state in place. Each mutable dereference checks this, which takes a few
@@ -108,8 +108,8 @@ pub struct Exclusive<S: Send + Sync + 'static> {
 
 /// The contents of a guard: its hold on the operation, and the state. Dropping it gives both back.
 ///
-/// It is a box, so that a turn gets it back when its handler has ended, and uses it for the next handler: see
-/// [`Exclusive::drop`].
+/// The contents are boxed, so that a turn gets the box back when its handler has ended, and reuses it for the next
+/// handler. See [`Exclusive::drop`].
 pub struct Hold<S: Send + Sync + 'static> {
     core: Arc<Core<S>>,
     /// The operation; `None` while there is no owner.
@@ -150,7 +150,7 @@ impl<S: Send + Sync + 'static> Hold<S> {
         self.replaced = inner.put_back(version, wake);
     }
 
-    /// Ends the ownership.
+    /// Ends the guard's hold on its operation.
     fn end(&mut self, inner: &mut Inner<S>, wake: &mut Wake) {
         let Some(operation) = self.operation.take() else { return };
         self.put_back(inner, wake);
@@ -191,9 +191,9 @@ impl<S: Send + Sync + 'static> Exclusive<S> {
     /// Runs `calls`, whose requests may enter this handler's own interleave, and returns the guard with the output.
     /// Outside this method, such a request fails, because nothing could answer it before this handler ends.
     ///
-    /// Only the chain of this handler's own calls enters, one call at a time: requests made in `calls`, and requests
-    /// made to answer them. Everything else keeps waiting. The state may have changed afterwards; therefore the method
-    /// takes the guard and returns it. No reference to the earlier state survives.
+    /// Only this handler's own chain of calls may enter, one call at a time: requests made in `calls`, and requests
+    /// made to answer them. All other items keep waiting. The calls may change the state, so this method takes the
+    /// guard and returns it. No reference to the earlier state survives.
     ///
     /// Cancel-safe: if you drop the future half-way, the guard is given up.
     ///
@@ -234,18 +234,18 @@ impl<S: fmt::Debug + Send + Sync + 'static> fmt::Debug for Exclusive<S> {
 }
 
 impl<S: Send + Sync + 'static> Drop for Exclusive<S> {
-    /// Gives the state back, either at once or together with the right to run. It waits for the right to run if that is
-    /// given back next anyway and nobody can see the difference.
+    /// Gives the state back, at once or together with the right to run. The state is given back with the right to run
+    /// if no code can see the difference.
     ///
-    /// While the operation's own turn polls the handler, nothing that waits for the state can start: the turn may run
-    /// until the handler has ended. So the guard leaves its state to the turn. The turn gives everything back under one
-    /// lock, and under the same lock takes what the next handler needs. If the handler waits once more, the state is
-    /// given back when the poll ends.
+    /// While the operation's own turn polls the handler, no handler that waits for the state can start. The turn may
+    /// run until its handler has ended. So the guard leaves its state to the turn. The turn gives back the state and
+    /// the right to run under one lock, and under the same lock takes what the next handler needs. If the handler waits
+    /// once more, the state is given back when the poll ends.
     fn drop(&mut self) {
         let Some(hold) = self.hold.take() else { return };
         if let (Some(operation), false) = (hold.operation, hold.is_looked_at) {
             let place = CallSite { interleave: hold.core.identity, operation };
-            // If the turn does not take it, it is dropped.
+            // If the turn does not take the hold, the hold is dropped.
             let _ = calls::leave(place, hold);
         }
     }
@@ -269,7 +269,7 @@ impl<S: Send + Sync + 'static> Loan<S> {
         Self { guard: Some(guard), is_over: false }
     }
 
-    /// Waits until the last of the calls has ended.
+    /// Waits until the last call of the chain has ended.
     fn poll_end(&mut self, context: &mut std::task::Context<'_>) -> std::task::Poll<()> {
         let Some(guard) = &mut self.guard else { return std::task::Poll::Ready(()) };
         let hold = guard.hold_mut();
@@ -279,7 +279,7 @@ impl<S: Send + Sync + 'static> Loan<S> {
             if is_back {
                 hold.take_out(inner);
             }
-            // `None` if the interleave has ended meanwhile, which cancels the handler.
+            // The version is `None` if the interleave has ended meanwhile, which cancels the handler.
             hold.version.is_some()
         });
         if self.is_over { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
@@ -310,11 +310,11 @@ pub trait Kind<S>: 'static {
     fn room(core: &Arc<Core<S>>) -> Self::Room;
     /// Returns the room of a guard that was dropped; it may still hold the guard's content.
     fn recover(left: Left) -> Option<Self::Room>;
-    /// Gives back what a guard left. Called under the interleave's lock.
+    /// Gives back the state that a guard left in its room. Called under the interleave's lock.
     fn clear(room: &mut Self::Room, inner: &mut Inner<S>, wake: &mut Wake);
     /// Takes the state for the guard of an operation that starts. Called under the interleave's lock.
     fn begin(room: &mut Self::Room, inner: &mut Inner<S>, operation: Operation);
-    /// Returns the guard of the operation that has begun. Called after the lock.
+    /// Returns the guard of the operation that has begun. Called after the lock is released.
     fn guard(room: Self::Room) -> Self::Guard;
     /// Returns the group whose rules apply to the handlers.
     fn group() -> Group;
@@ -324,7 +324,7 @@ pub trait Kind<S>: 'static {
 #[derive(Debug)]
 pub struct Exclusively;
 
-/// Handlers that run together with others of their group.
+/// Handlers that run together with other concurrent handlers.
 #[derive(Debug)]
 pub struct Concurrently;
 

@@ -1,9 +1,9 @@
 //! A branch that takes several items together: a join of ports, or a number of items of one port.
 //!
-//! Its items have no owner until they are taken, so no single item can be reported to admission. Its turns ask first
-//! and then take. A turn waits until its ports hold enough, and reports this to admission, which counts as the arrival.
-//! After its grant it takes everything under the locks of the ports. If other receivers were faster, it gives the grant
-//! back and waits again.
+//! The items have no owner until they are taken, so the branch cannot report single items to admission. Its turns first
+//! ask for a grant and then take the items. A turn waits until its ports hold enough items, and reports this to
+//! admission as an arrival. After its grant, the turn takes all items under the locks of the ports. If other receivers
+//! were faster, the turn gives the grant back and waits again.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -23,12 +23,12 @@ use crate::context::current::{collect, detached};
 use crate::dispatch::may_go_on;
 use crate::port::waiters::Ticket;
 
-/// The branch; see the page of the module.
+/// A branch that takes several items together; see the documentation of this module.
 pub(super) struct MultiPortBranch<S, B: Branches, K, H> {
     core: Arc<Core<S>>,
     lane: usize,
     identity: u64,
-    /// The ports, without waiters: every turn has its own join.
+    /// The ports, without registered waiters. Every turn makes its own join from them.
     ports: Join<B>,
     is_once: bool,
     /// The source position that made the branch: the trace of the items' common context shows it.
@@ -80,7 +80,7 @@ where
                 handler,
                 _kind: std::marker::PhantomData,
             });
-            // The turns exist from the start: none is ever made for a grant.
+            // The turns exist from the start, so no turn is ever made for a grant.
             let spawner = Waker::noop().clone();
             (branch, Lane::new(identity, K::group(), usize::MAX, turns, spawner, core.describe(&name)))
         });
@@ -131,7 +131,7 @@ where
 }
 
 impl<S, B: Branches, K, H> MultiPortBranch<S, B, K, H> {
-    /// Waits until the ports hold enough; returns false if they never will again, or the branch has left.
+    /// Waits until the ports hold enough items; returns false if they never will again, or the branch has left.
     fn poll_ready(&self, join: &mut Join<B>, turn: u64, context: &mut Context<'_>) -> Poll<bool> {
         let _replaced = {
             let mut attendance = self.attendance.lock();
@@ -156,7 +156,7 @@ impl<S, B: Branches, K, H> MultiPortBranch<S, B, K, H> {
     }
 }
 
-/// A part of every turn that decides what becomes of its work if the dispatcher drops the turn.
+/// Hands over the work of a turn if the dispatcher drops the turn.
 struct TurnGuard<S: Send + Sync + 'static, B: Branches, K, H> {
     branch: Arc<MultiPortBranch<S, B, K, H>>,
     number: u64,

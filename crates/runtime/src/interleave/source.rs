@@ -67,7 +67,7 @@ impl<T> Port<T> {
 }
 
 impl<W> Source<W> {
-    /// Takes its items once, then leaves; nothing of the branch remains.
+    /// Lets the branch take its items once and then leave the interleave.
     ///
     /// # Example
     /// See [`Source`].
@@ -76,8 +76,8 @@ impl<W> Source<W> {
         self
     }
 
-    /// Lets at most this many handlers of this branch run at once. Without it, a concurrent or independent branch has
-    /// no limit of its own. Exclusive handlers never overlap anyway.
+    /// Lets at most `count` handlers of this branch run at once. Without this limit, a concurrent or independent branch
+    /// has no limit of its own. Exclusive handlers never overlap anyway.
     ///
     /// # Panics
     /// Panics if `count` is 0.
@@ -104,8 +104,8 @@ impl<T> Source<Items<T>> {
     /// Takes only items that `filter` accepts; other items are left to other receivers. With a second filter, both must
     /// accept an item.
     ///
-    /// The filter runs under the port's lock, once for each item: it must be quick and must not use ports. If it
-    /// panics, the item is not taken.
+    /// The filter runs under the port's lock, once for each item: the filter must be quick and must not use ports. If
+    /// it panics, the item is not taken.
     ///
     /// # Example
     /// See [`Source`].
@@ -155,8 +155,9 @@ impl<B> fmt::Debug for Both<B> {
 impl<T> Source<Several<T>> {
     /// Takes `count` items of a port together, as [`Port::take`] does.
     ///
-    /// The branch asks to start when the port has enough, and takes the items when it may run; until then any receiver
-    /// may take them. Handlers of such a branch do not overlap, unless [`limit`](Source::limit) allows several.
+    /// The branch asks to start when the port has enough items, and takes the items when it may run. Until then any
+    /// receiver may take them. Handlers of such a branch do not overlap, unless [`limit`](Source::limit) allows
+    /// several.
     ///
     /// # Example
     /// ```
@@ -182,7 +183,8 @@ impl<T> Source<Several<T>> {
 }
 
 impl<B: Branches<Owned = B>> Source<Both<B>> {
-    /// Takes items from several ports together, as [`join`](crate::join()) does; otherwise as [`take`](Source::take).
+    /// Takes items from several ports together, as [`join`](crate::join()) does. In all other respects, this works as
+    /// [`take`](Source::take) does.
     ///
     /// # Errors
     /// Returns [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if a port is named twice.
@@ -213,7 +215,7 @@ impl<B: Branches<Owned = B>> Source<Both<B>> {
     }
 }
 
-/// A source of items that an interleave can wait for. Sealed.
+/// A source of items that an interleave can wait for. This trait is sealed.
 pub trait Waits: Sealed + Send + 'static {
     /// The item that the handlers get.
     type Item: Send + 'static;
@@ -292,7 +294,7 @@ where
     }
 }
 
-/// Types that convert to a [`Source`]: a source itself, or a port. Sealed.
+/// Types that convert to a [`Source`]: a source itself, or a port. This trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is nothing that a branch of an interleave can wait for",
     note = "give `&port`, `port.branch()` with options, `Source::take(&port, n)` or `Source::join((&a, &b))`"

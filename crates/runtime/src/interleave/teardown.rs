@@ -1,12 +1,12 @@
-//! Ends an interleave.
+//! The steps that end an interleave.
 //!
-//! 1. A teardown item arrives. Under the interleave's lock, the interleave closes, so that nothing more starts.
+//! 1. A teardown item arrives. Under the interleave's lock, the interleave closes, so that no more handlers start.
 //! 2. Before the post returns, the item is fetched (accepted) and the ports of all branches are closed, so later
 //!    posters get an error.
 //! 3. When the last running handler has ended, the branches leave their ports. Items that have not started are still
 //!    there, in their positions, and are offered to other waiters.
 //! 4. The teardown handler runs alone, with the state.
-//! 5. Only when it has returned is the end signalled.
+//! 5. When the teardown handler has returned, the end is signalled.
 //!
 //! Independent branches are not affected until step 5.
 
@@ -200,7 +200,7 @@ where
     }
 
     fn judge(&self, item: &T, _call: &Frame) -> Judgement {
-        // A handler that ends its own interleave must not wait for the end, but the answer may come before it.
+        // A handler that ends its own interleave must not wait for the end, but the answer may come before the end.
         if accepts(self.filter.as_ref(), item) { Judgement::Admissible } else { Judgement::OfOthers }
     }
 

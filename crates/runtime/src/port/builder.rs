@@ -61,8 +61,8 @@ impl<T> PortBuilder<T> {
     }
 
     /// Lets several persistent receivers take turns. An item goes to the receiver that has waited longest since its
-    /// last item, not to the receiver that was registered first. (Single receives take turns by themselves, because
-    /// each registers again.)
+    /// last item, not to the receiver that was registered first. Single receives take turns anyway, because each of
+    /// them registers again.
     ///
     /// # Example
     /// ```
@@ -96,9 +96,9 @@ impl<T> PortBuilder<T> {
         self
     }
 
-    /// Sets the sink that gets each item that the port gives up. It runs on the thread whose action makes the port give
-    /// up the item, with no lock held. Such an action is a post, or dropping the port. If the sink panics, that call
-    /// panics, but still takes effect. Default: no sink; the items are only counted.
+    /// Sets the sink that gets each item that the port gives up. The sink runs on the thread whose call makes the port
+    /// give up the item, with no lock held. For example, a post or dropping the port can do so. If the sink panics,
+    /// that call panics too, but still takes effect. Default: no sink; the items are only counted.
     ///
     /// # Example
     /// ```
@@ -134,7 +134,7 @@ impl<T> PortBuilder<T> {
     {
         let sink = sink.clone();
         self.on_discard(move |discarded| {
-            // If the sink is closed or full, the item has been counted, and there is no one else to notify.
+            // If the sink is closed or full, the item is dropped; the port has counted it.
             let _ = sink.post(discarded);
         })
     }

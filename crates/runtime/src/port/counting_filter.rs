@@ -1,11 +1,11 @@
 //! The counting filter that a watcher leaves at its port while it waits for items of certain classes. It determines the
 //! class of an item, and counts how many items of each class are missing.
 //!
-//! The owner counts the items when it looks, under the port's lock, and notes how many are missing. Each item that
-//! arrives reduces the number by one. The owner is woken when nothing is missing any more: at the first moment at which
-//! a look can succeed, and not before. Items that other receivers take meanwhile are not counted back; then the owner's
-//! look finds them missing and notes them again. So the owner may look once without success. But it is never forgotten,
-//! because every item that has arrived since its last look was counted off.
+//! When the owner looks at the port, it counts the items under the lock and notes how many are missing. Each item that
+//! arrives reduces the number for its class by one. The port wakes the owner when no item is missing any more, because
+//! only then can the owner succeed. Items that other receivers take meanwhile are not added back. The owner then finds
+//! them missing when it looks, and notes them again. So the owner may look without success. But the port never forgets
+//! to wake it, because the filter counts every item that arrives after the owner's last look.
 
 use super::predicate::caught;
 
@@ -19,7 +19,7 @@ pub(crate) enum Classify<T> {
     Closure(Closure<T>),
 }
 
-/// The filter; see the page of the module.
+/// A count of the missing items of each class; see the documentation of this module.
 pub(crate) struct CountingFilter<T> {
     classify: Classify<T>,
     /// For each class, the number of missing items.
@@ -29,7 +29,7 @@ pub(crate) struct CountingFilter<T> {
 }
 
 impl<T> CountingFilter<T> {
-    /// Creates a filter for this many classes, of which none has missing items yet.
+    /// Creates a filter for this many classes, with no missing items.
     pub(crate) fn new(classes: usize, classify: Classify<T>) -> Self {
         Self { classify, lacking: vec![0; classes], open: 0 }
     }

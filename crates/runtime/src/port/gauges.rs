@@ -9,9 +9,10 @@ use std::time::Duration;
 use super::Port;
 use super::options::Options;
 
-/// The state of a port at one moment. Keeping the counts costs nothing: they follow from the number of the latest item.
+/// The state of a port at one moment. The counts cost nothing, because they follow from the sequence number of the
+/// latest item.
 ///
-/// Always `posted == received + discarded + len`.
+/// At any moment, `posted == received + discarded + len`.
 ///
 /// # Example
 /// ```
@@ -26,7 +27,7 @@ use super::options::Options;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Gauges {
-    /// The number of items in the port, including those on their way to a receiver.
+    /// The number of items in the port, including items that are offered to a receiver and not fetched yet.
     pub len: usize,
     /// The number of places for items and permits; `None` if there is no limit.
     pub capacity: Option<usize>,
@@ -38,7 +39,7 @@ pub struct Gauges {
     pub posters_waiting: usize,
     /// The number of items that the port has accepted.
     pub posted: u64,
-    /// The number of items that have been taken out.
+    /// The number of items that have been taken out of the port.
     pub received: u64,
     /// The number of items that the port has given up.
     pub discarded: u64,
@@ -111,7 +112,7 @@ impl<T> Port<T> {
     }
 
     /// Waits until the port is closed and empty, and no permit exists: nothing will come out of it any more.
-    /// Cancel-safe. It is woken by the removal of the last item and by the close.
+    /// Cancel-safe. Removing the last item and closing the port wake this future.
     ///
     /// # Example
     /// ```
@@ -136,7 +137,7 @@ impl<T> Port<T> {
 #[must_use = "a wait does nothing unless awaited"]
 pub struct Drained<'a, T> {
     port: &'a Port<T>,
-    /// The number under which it is registered, from its first poll on.
+    /// The number under which this future is registered, from its first poll on.
     number: Option<u64>,
 }
 
@@ -144,7 +145,7 @@ impl<T> Future for Drained<'_, T> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        // Declared before the guard: a waker that is replaced is dropped after the lock.
+        // Declared before the guard, so that a replaced waker is dropped after the lock is released.
         let _replaced;
         let mut state = self.port.core.state.lock();
         if state.is_closed && state.queue.is_empty() {

@@ -1,8 +1,8 @@
 //! One-time receivers: a handler that waits at a port for one item, without a task.
 //!
-//! This is the cheapest way to wait, also for millions of waits. It needs a slot in the port's list and one small
-//! allocation that holds the handler. A suspended task also needs its cell and its entry in the list of living tasks.
-//! The handler becomes work only when its item is there: then it is a closure in a worker's queue.
+//! This is the cheapest way to wait, even for millions of items at once. A one-time receiver needs a slot in the port's
+//! list and one small allocation for its handler. A suspended task would also need its cell and its entry in the list
+//! of living tasks. When the item is there, the handler is queued for a worker as a closure.
 
 use std::fmt;
 use std::sync::Weak;
@@ -49,20 +49,20 @@ impl Drop for Once {
     }
 }
 
-/// The operations of a receiver of any type.
+/// A one-time receiver for items of any type.
 trait Leave: Send + Sync {
     fn leave(&self);
 }
 
-/// The receiver. The waker in the port's list keeps it alive. Its reference to the port is weak; with a strong one,
-/// neither would ever be dropped.
+/// The state of a one-time receiver. The waker in the port's list keeps it alive. Its reference to the port is weak,
+/// because with a strong reference neither would ever be dropped.
 struct Waiting<T, H> {
     port: Weak<Core<T>>,
     shared: Arc<Shared>,
     stage: SpinLock<Stage<H>>,
 }
 
-/// The stage. Its lock comes before those of the ports, which never take it.
+/// The part of a one-time receiver that changes. Its lock is taken before a port's lock, and never under a port's lock.
 struct Stage<H> {
     ticket: Option<Ticket>,
     handler: Option<H>,
@@ -71,7 +71,7 @@ struct Stage<H> {
 impl<T: Send + 'static> Port<T> {
     /// Registers a handler for one item. The handler is called once on a worker of `dispatcher`. It gets the oldest
     /// item in the port, or else the next item that no earlier receiver wants. Registration is complete when this
-    /// returns.
+    /// method returns.
     ///
     /// The handler must not block or wait; for work that waits, use [`receive`](Self::receive) in a task. Until the
     /// handler is called, the item stays in its port: dropping the receiver, or the end of its dispatcher, loses
@@ -106,7 +106,7 @@ impl<T: Send + 'static> Port<T> {
             let mut stage = waiting.stage.lock();
             stage.ticket = Some(self.core.state.lock().enlist(waker, &mut wake));
         }
-        // Waking takes the lock of the stage.
+        // Waking takes the lock of the stage, so it must happen after that lock is released.
         drop(wake);
         Once { waiting: Some(waiting) }
     }
@@ -114,8 +114,7 @@ impl<T: Send + 'static> Port<T> {
 
 impl<T> State<T> {
     /// Registers a waiter for one item. If an item is available, it is offered to the waiter; if the port is closed,
-    /// the waiter is woken to notice this. Nothing is taken before the waiter has been called to look: until then its
-    /// item is in the port.
+    /// the waiter is woken to notice this. The item stays in the port until the waiter fetches it.
     fn enlist(&mut self, waker: Waker, wake: &mut ManyWakers) -> Ticket {
         let order = self.waiters.next_order();
         // Invariant 1 of the port: no earlier receiver wants an available item.
@@ -133,17 +132,18 @@ impl<T> State<T> {
 }
 
 impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Waiting<T, H> {
-    /// Takes an item from the port, or waits in its list. With an item, calls `run` to run the handler.
+    /// Takes an item from the port and passes it, with the handler, to `run`. If there is no item, waits in the port's
+    /// list.
     fn look(self: Arc<Self>, run: impl FnOnce(T, H, Option<ItemContext>)) {
         let Some(core) = self.port.upgrade() else { return };
         let port = Port { core };
         let waker = Waker::from(self.clone());
-        // Woken when it is dropped, after the lock of the stage: a task that waits for the item's place may run any
-        // code.
+        // Dropped after the lock of the stage is released, because waking a task that waits for the item's place may
+        // run any code.
         let mut wake = ManyWakers::default();
         let mut stage = self.stage.lock();
         if stage.handler.is_none() {
-            // The receiver has left meanwhile: an item taken now would be lost.
+            // The receiver has left, so an item taken now would be lost.
             return;
         }
         let (answer, contexts) = current::collect(|| {

@@ -1,11 +1,12 @@
 //! Options that only some ports have: a capacity, permits, a discard sink, times of arrival, turns among receivers.
 //!
-//! All options are in one box that a plain port does not allocate. So in a port without options, a message costs one
-//! pointer check. A place in the port is taken by an item or by a *permit*; the two together never exceed the capacity.
-//! Waiters for a place are in order, and a place that becomes free is *granted*. From that moment the place belongs to
-//! the waiter, as a permit. So no poster can overtake the waiter between its wake-up and its post.
+//! All options of a port are in one box, which a plain port does not allocate. So in a port without options, a message
+//! costs one more pointer check. Each item and each *permit* takes one place in the port; together they never exceed
+//! the capacity. Waiters for a place are in order, and a place that becomes free is *granted* to the first of them.
+//! From that moment the place belongs to the waiter, as a permit. So no poster can overtake the waiter between its
+//! wake-up and its post.
 //!
-//! Invariant whenever the port's lock is free: a waiter has no grant only if no place is free.
+//! Invariant whenever the port's lock is free: while any waiter has no grant, no place is free.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -34,7 +35,7 @@ pub enum Overflow {
     Wait,
     /// `post`, `post_wait` and `reserve` are refused at once.
     Reject,
-    /// The oldest item is dropped, even if it is being handed to a receiver. The new item is refused only if every
+    /// The oldest item is dropped, even if it is already offered to a receiver. The new item is refused only if every
     /// place is taken by a permit.
     DropOldest,
     /// The new item is dropped; a `reserve` is refused.
@@ -80,7 +81,7 @@ pub enum Discard {
 /// The sink that gets the items that a port gives up.
 pub(crate) type Sink<T> = Arc<dyn Fn(DiscardedItem<T>) + Send + Sync>;
 
-/// An item that was given up under the lock, on its way to the sink.
+/// An item that the port gave up under the lock and that the sink is still to get.
 #[must_use = "the sink is told of a discarded item after the lock"]
 pub(crate) struct Loss<T> {
     pub(crate) sink: Option<Sink<T>>,
@@ -98,27 +99,27 @@ impl<T> Loss<T> {
     }
 }
 
-/// A capacity and the policy beyond it.
+/// The capacity of a port, and the policy for posts when the port is full.
 #[derive(Clone, Copy)]
 pub(crate) struct Limit {
     pub(crate) capacity: NonZeroUsize,
     pub(crate) overflow: Overflow,
 }
 
-/// The options of a port; see the page of the module.
+/// The options of a port; see the documentation of this module.
 pub(crate) struct Options<T> {
     pub(crate) limit: Option<Limit>,
     pub(crate) sink: Option<Sink<T>>,
     /// Whether persistent receivers take turns instead of keeping their position.
     pub(crate) is_fair: bool,
     pub(crate) arrivals: Option<Arrivals>,
-    /// Whether `close` was called while permits existed: no more posts, except those of the permits.
+    /// Whether `close` was called. From then on, the port accepts only the posts of existing permits.
     pub(crate) is_closing: bool,
     /// The number of permits, including granted places.
     permits: usize,
     /// The number of items that were given up after they had entered the port.
     pub(crate) dropped_oldest: u64,
-    /// The number of items that were given up before they entered.
+    /// The number of items that were given up before they entered the port.
     pub(crate) dropped_newest: u64,
     /// The waiters for a place, by number, in order. Requests below `first_ungranted` have been granted a place.
     requests: BTreeMap<u64, Option<Waker>>,
@@ -153,7 +154,7 @@ pub(crate) enum Request {
     Granted,
     /// The request must wait for its turn. The replaced waker must be dropped after the lock.
     Waiting(#[allow(dead_code, reason = "held only to be dropped late")] Option<Waker>),
-    /// The port was closed meanwhile.
+    /// The port was closed while the request waited.
     Revoked,
 }
 
@@ -233,7 +234,8 @@ impl<T> Options<T> {
         }
     }
 
-    /// Registers a waiter for the end of the port, under a number that it keeps from its first call on.
+    /// Registers a waiter for the end of the port, and gives it a `number` at its first call. Returns the replaced
+    /// waker.
     pub(crate) fn mourn(&mut self, number: &mut Option<u64>, waker: &Waker) -> Option<Waker> {
         let number = *number.get_or_insert_with(|| self.number());
         self.mourners.insert(number, waker.clone())
@@ -256,11 +258,11 @@ impl<T> Options<T> {
     }
 }
 
-/// The arrival times of items, for a port that measures them. They are stored outside the queue's elements, because
-/// those would be larger for all other ports too.
+/// The arrival times of items, for a port that measures them. The times are stored outside the queue's elements, which
+/// would otherwise be larger for all ports.
 #[derive(Default)]
 pub(crate) struct Arrivals {
-    /// Sequence numbers and times, ascending; entries of items that have left are dropped now and then.
+    /// Sequence numbers and times, ascending; entries of items that have left the port are dropped from time to time.
     times: VecDeque<(u64, Moment)>,
 }
 
@@ -268,7 +270,8 @@ impl Arrivals {
     /// Records the arrival of the latest item of `queue`.
     pub(crate) fn note<T>(&mut self, sequence: u64, queue: &Queue<T>) {
         self.times.push_back((sequence, Moment::now()));
-        // Cleared when twice as many as needed, so that the cost per item is constant.
+        // Removes old entries when there are more than twice as many entries as items, so that the cost per item is
+        // constant.
         if self.times.len() > 2 * queue.len() + 32 {
             let mut present = queue.sequences().peekable();
             self.times.retain(|&(sequence, _)| {

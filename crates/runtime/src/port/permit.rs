@@ -1,7 +1,7 @@
 //! Waits for a place in a bounded port: [`Port::post_wait`] and [`Port::reserve`].
 //!
-//! Both request a place, and take it when it is granted (`options.rs`). If you drop the future, its place, granted or
-//! not, goes to the next waiter in order; you still have the item.
+//! Both methods request a place, and take it when it is granted (`options.rs`). If you drop the future, the next waiter
+//! in order gets its place, even if the place was already granted.
 
 use std::fmt;
 use std::future::Future;
@@ -16,8 +16,8 @@ use crate::error::{PostError, Reason};
 
 /// The right to post one item, for which a place is reserved; see [`Port::reserve`].
 ///
-/// If you drop it unused, the place goes to the next waiter for one. A port that is closed while permits exist still
-/// takes their items, and ends when the last permit is gone.
+/// If you drop an unused permit, the next waiter gets its place. A port that is closed while permits exist still
+/// accepts their items, and ends when the last permit is gone.
 ///
 /// # Example
 /// ```
@@ -35,7 +35,7 @@ pub struct Permit<T> {
 }
 
 impl<T> Permit<T> {
-    /// Posts the item into the reserved place. This is never refused, and never waits.
+    /// Posts the item into the reserved place. The post is never refused and never waits.
     ///
     /// # Example
     /// See [`Permit`].
@@ -67,9 +67,9 @@ struct LinePosition<'a, T> {
 }
 
 impl<T> LinePosition<'_, T> {
-    /// Polls a request that has been made. It is ready when we have a place, or never can have one.
+    /// Polls a request that has been made. The poll is ready when the place is granted or the port is closed.
     fn poll(&mut self, number: u64, context: &Context<'_>) -> Poll<Result<(), Reason>> {
-        // Declared before the guard: a waker in it is dropped after the lock.
+        // Declared before the guard, so that a waker in it is dropped after the lock is released.
         let seen;
         {
             let mut state = self.port.core.state.lock();
@@ -210,15 +210,15 @@ impl<T> Port<T> {
     /// Posts an item, and waits for a place if the port is full and its policy is [`Overflow::Wait`]. With any other
     /// policy, and on a port without a capacity, it posts at once, as [`post`](Self::post) does.
     ///
-    /// Waiters for a place get one in the order of their requests. Cancel-safe: if you drop the future before it is
-    /// ready, nothing is posted and the next waiter gets the turn. [`PostWait::into_item`] gives the item back. The
-    /// future is woken when an item leaves the port, when a permit is dropped, or by [`close`](Self::close).
+    /// Waiters get places in the order of their requests. Cancel-safe: if you drop the future before it is ready,
+    /// nothing is posted and the next waiter gets the turn. [`PostWait::into_item`] gives the item back. The future is
+    /// woken when an item leaves the port, when a permit is dropped, or by [`close`](Self::close).
     ///
     /// # Errors
     /// Returns [`PostError`] with the item if the port is or becomes closed, or if its policy is to refuse the item.
     ///
     /// # Panics
-    /// Panics if it is polled again after it was ready.
+    /// Panics if the future is polled again after it was ready.
     ///
     /// # Example
     /// ```
@@ -240,8 +240,8 @@ impl<T> Port<T> {
 
     /// Waits for a place, and reserves it for an item that you make later.
     ///
-    /// On a port without a capacity there is always a place. Cancel-safe, and in one order with the requests of
-    /// [`post_wait`](Self::post_wait).
+    /// On a port without a capacity there is always a place. Cancel-safe. Reservations and the posts of
+    /// [`post_wait`](Self::post_wait) wait in the same order.
     ///
     /// # Errors
     /// Returns [`Reason::Closed`] if the port is or becomes closed, and [`Reason::Full`] if it is full and its policy
@@ -271,7 +271,7 @@ impl<T> Port<T> {
         self.reserve_or_request(None).map_err(|(reason, _)| reason)
     }
 
-    /// Posts by the port's policy, or requests a place if the policy is to wait.
+    /// Posts an item according to the port's policy, or requests a place if the policy is to wait.
     fn post_or_request(&self, item: T, context: &Context<'_>) -> Result<(), (PostError<T>, Option<u64>)> {
         let mut wake = Wake::default();
         let (outcome, loss) = {
@@ -292,7 +292,8 @@ impl<T> Port<T> {
         outcome
     }
 
-    /// Takes a place by the port's policy, or requests one if the policy is to wait and there is a context to wait in.
+    /// Takes a place according to the port's policy. If the policy is to wait and there is a `context`, requests a
+    /// place instead.
     fn reserve_or_request(&self, context: Option<&Context<'_>>) -> Result<Permit<T>, (Reason, Option<u64>)> {
         let mut wake = Wake::default();
         let loss = {

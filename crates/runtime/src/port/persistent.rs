@@ -40,7 +40,7 @@ pub struct Receiver {
     tasks: Vec<Task<Result<(), String>>>,
 }
 
-/// The number of a receiver's turns that are left, for reports of lost turns.
+/// Counts the remaining turns of a receiver, for reports of lost turns.
 pub(crate) struct Turns {
     /// The name of the port or ports in messages.
     name: String,
@@ -52,7 +52,8 @@ impl Turns {
         Arc::new(Self { name, left: SpinLock::new(count) })
     }
 
-    /// Counts a lost turn and calls the process's hook, because no caller may ever ask how the receiver ended.
+    /// Counts a lost turn and reports it to the process's error hook, because the program may never call
+    /// [`Receiver::ended`].
     pub(crate) fn lose(&self, what: &str, message: &str) {
         let left = {
             let mut left = self.left.lock();
@@ -77,10 +78,10 @@ impl Receiver {
     /// Waits until the receiver has ended because its port was closed and drained.
     ///
     /// # Errors
-    /// Returns the first panic of a handler. Each panic loses a turn, with its item. A receiver with a limit of 1 then
-    /// leaves its port, and one with a higher limit continues with one turn less. The process's
-    /// [hook](crate::set_error_hook) was called for each panic when it happened. A panic that went to the sink of a
-    /// context loses no turn and is not returned here.
+    /// Returns the first panic of a handler. Each panic ends a turn and loses its item. A receiver with a concurrency
+    /// of 1 then leaves its port. A receiver with a higher concurrency continues with one turn fewer. The process's
+    /// [hook](crate::set_error_hook) is called at once for each panic. A panic that goes to the sink of a context ends
+    /// no turn and is not returned here.
     ///
     /// # Example
     /// See [`Receiver`].
@@ -112,25 +113,25 @@ impl Receiver {
 }
 
 impl<T: Send + 'static> Port<T> {
-    /// Registers a handler for every item, beginning with those already in the port.
+    /// Registers a handler for every item, beginning with the items already in the port.
     ///
-    /// At most `concurrency` turns of the handler run at the same time, on the workers of `dispatcher`. With 1 they
-    /// never overlap and see the items in order. Items that come while all turns are busy stay in the port.
-    /// Registration is complete when this returns. A handler returns a future; if it has nothing to wait for, end it
-    /// with `async {}`.
+    /// At most `concurrency` turns of the handler run at the same time, on the workers of `dispatcher`. With a
+    /// `concurrency` of 1, turns never overlap and see the items in order. Items that come while all turns are busy
+    /// stay in the port. Registration is complete when this method returns. A handler returns a future; if it has
+    /// nothing to wait for, end it with `async {}`.
     ///
     /// Each turn runs in the [`Context`](crate::Context) in which its item was posted, and ends with it. If the context
-    /// has a sink for errors, a panic of the handler goes there and the receiver continues. Otherwise the turn is lost:
-    /// with a concurrency of 1 this is the end of the receiver, and later items stay in the port. The process's
-    /// [hook](crate::set_error_hook) is called at once, with the port's name and the number of remaining turns; by
-    /// default it prints. [`Receiver::ended`] returns the error too. To survive its panics, a handler needs a context
-    /// with a sink, or must catch them itself.
+    /// has a sink for errors, a panic of the handler goes to that sink and the receiver continues. Otherwise the turn
+    /// is lost: with a concurrency of 1 this is the end of the receiver, and later items stay in the port. The
+    /// process's [hook](crate::set_error_hook) is called at once, with the port's name and the number of remaining
+    /// turns; by default it prints. [`Receiver::ended`] returns the error too. To survive its panics, a handler needs a
+    /// context with a sink, or must catch them itself.
     ///
     /// # Panics
     /// Panics if `concurrency` is 0.
     ///
     /// # Example
-    /// For the plain case, see [`Receiver`]; this is the effect of a panic:
+    /// For a plain example, see [`Receiver`]. This example shows the effect of a panic:
     /// ```standalone_crate
     /// use lehr_runtime::{Dispatcher, Port, block_on, set_error_hook};
     /// let dispatcher = Dispatcher::new(1).unwrap();
@@ -152,13 +153,14 @@ impl<T: Send + 'static> Port<T> {
         self.receiver(dispatcher, concurrency, || None, handler)
     }
 
-    /// Does the same for the items that `predicate` accepts; other items stay, in order, for other receivers.
+    /// Registers a handler, as [`on`](Self::on) does, for the items that `predicate` accepts. Other items stay, in
+    /// order, for other receivers.
     ///
     /// The predicate runs under the port's lock, as the predicate of [`receive_if`](Self::receive_if) does. If it
     /// panics, the item stays, and the turn that called it ends.
     ///
-    /// Cost: that of [`on`](Self::on), and for each item a copy of the predicate; one allocation, or two if the
-    /// predicate captures anything.
+    /// Cost: the cost of [`on`](Self::on), and for each item a copy of the predicate. The copy needs one allocation, or
+    /// two if the predicate captures anything.
     ///
     /// # Panics
     /// Panics if `concurrency` is 0.

@@ -19,14 +19,14 @@ use crate::context::Context;
 use crate::error::Refusal;
 use crate::reply::while_stopping;
 
-/// How the owner of a persistent waiter decides about items. Called under the port's lock, so it may take only locks
-/// that come after those of ports.
+/// The decisions that the owner of a persistent waiter makes about items. The port calls these methods under its lock,
+/// so they may take only locks that come after port locks.
 pub(crate) trait PersistentWaiter<T>: Send + Sync {
     /// Decides about an item that has become available. `call` is present if the poster waits for an answer to the
     /// item.
     fn arrives(&self, item: &T, sequence: u64, ticket: Ticket, call: Option<&Arc<Frame>>, wake: &mut Wake) -> Response;
 
-    /// Decides about an item before it is posted; its poster would wait for an answer to it.
+    /// Decides about an item before it is posted, if its poster would wait for an answer.
     fn judge(&self, item: &T, call: &Frame) -> Judgement;
 
     /// Handles the loss of an item that the waiter took but had not fetched: another receiver has fetched it.
@@ -88,8 +88,8 @@ impl<T> Port<T> {
             let left = state.waiters.remove(ticket);
             let places: Vec<usize> = state.queue.offered_to(ticket).collect();
             for place in places {
-                // One by one: a watcher is woken when the number of items equals its need, so the number must not jump
-                // past that.
+                // Items are freed one by one. A watcher is woken when the number of items equals its need, so the
+                // number must not jump past the need.
                 state.queue.withdraw(place);
                 let sequence = state.queue.element(place).sequence;
                 state.offer(place, sequence, None, &mut wake);
@@ -100,10 +100,12 @@ impl<T> Port<T> {
         self.settle_predicates();
     }
 
-    /// Fetches an item that a persistent waiter took, with the context in which it was posted. Returns `None` if the
-    /// item was fetched elsewhere or the persistent waiter has left. With `is_last` the persistent waiter leaves.
+    /// Fetches an item that a persistent waiter took, with the context in which it was posted. Returns `None` if
+    /// another receiver has fetched the item or the persistent waiter has left. If `is_last` is true, the persistent
+    /// waiter leaves.
     ///
-    /// `identity` is the persistent waiter's address. It is needed because a ticket may have become another waiter's.
+    /// `identity` is the persistent waiter's address. The address is needed because another waiter may have the ticket
+    /// by now.
     pub(crate) fn fetch(
         &self,
         ticket: Ticket,
@@ -126,14 +128,14 @@ impl<T> Port<T> {
         Some((element.item, element.context))
     }
 
-    /// Puts items that a persistent waiter took and cannot handle back into their positions. They are offered, in
-    /// order, to other waiters. Meanwhile the persistent waiter must not take them, and keeps waiting.
+    /// Frees items that a persistent waiter took and cannot handle, and offers them, in order, to other waiters.
+    /// Meanwhile the persistent waiter must not take these items, and keeps waiting.
     pub(crate) fn decline(&self, items: &[(Ticket, u64)], identity: *const ()) {
         let mut wake = Wake::default();
         {
             let mut state = self.core.state.lock();
             for &(ticket, sequence) in items {
-                // Another receiver may have taken it.
+                // Another receiver may have taken the item.
                 let Some(place) = state.place_of(ticket, sequence, identity) else { continue };
                 if state.waiters.standing(ticket) != Standing::Waiting {
                     state.waiters.disappoint(ticket);
@@ -146,7 +148,7 @@ impl<T> Port<T> {
         self.settle_predicates();
     }
 
-    /// Takes out the items that are not being handed to a receiver, oldest first, and refuses the requests among them
+    /// Removes the items that are not offered to a receiver, oldest first. The requests among these items are refused
     /// because the service is stopping. If the port has a sink, the sink gets the items.
     pub(crate) fn refuse_left(&self) {
         let mut wake = Wake::default();
@@ -207,13 +209,13 @@ impl<T> State<T> {
         }
     }
 
-    /// Handles an item that a persistent waiter took and another receiver has fetched.
+    /// Tells a persistent waiter that another receiver has fetched an item that the waiter took.
     pub(super) fn rob(&mut self, ticket: Ticket, sequence: u64, wake: &mut Wake) {
         if let Want::PersistentWaiter(resident) = self.waiters.want(ticket) {
             resident.loses(sequence, wake);
         }
         if self.waiters.standing(ticket) != Standing::Waiting {
-            // The waiter wanted only one item and has lost it: it keeps waiting in its old position.
+            // The waiter wanted only one item and has lost it, so it keeps waiting in its old position.
             self.waiters.disappoint(ticket);
             self.show_all(ticket, wake);
         }

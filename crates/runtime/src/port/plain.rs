@@ -1,8 +1,8 @@
-//! The path of most messages: a port without options, and a receiver without a predicate.
+//! The fast path of most messages: a port without options, and a receiver without a predicate.
 //!
 //! This file does the work of `port.rs` and `waiters.rs` in the plain case: no policy, no predicate, no take or join to
-//! wake. It makes the same decisions with a third of the instructions. If anything is unusual, it does nothing and
-//! returns this; then the general path is taken under the same lock.
+//! wake. It makes the same decisions with a third of the instructions. In any other case, the methods change nothing
+//! and tell their caller, which takes the general path under the same lock.
 
 use std::task::{Poll, Waker};
 
@@ -28,13 +28,13 @@ impl<T> State<T> {
     /// Takes the oldest item, if there is one; returns `None` if the general path must be taken.
     #[inline]
     pub(crate) fn take_plainly(&mut self) -> Option<Option<T>> {
-        // If contexts are in use, the item may have been posted in one.
+        // If contexts are in use, the item may have been posted in a context.
         let is_plain = self.options.is_none() && !self.queue.has_offered() && !context::current::in_use();
         is_plain.then(|| self.queue.take_oldest())
     }
 
-    /// Polls a receive without a predicate. The receive may have to keep a position in the order of registration, which
-    /// matters only if others wait. Returns `None` if the general path must be taken.
+    /// Polls a receive without a predicate. The receive may have a position of its own in the order of registration,
+    /// which matters only if other waiters are listed. Returns `None` if the general path must be taken.
     #[inline]
     pub(crate) fn receive_plainly(
         &mut self,

@@ -1,8 +1,9 @@
-//! Calls a predicate under its port's lock: its panic becomes an answer, and debug builds measure its time.
+//! Calls predicates under their port's lock, returns their panics as errors and, in debug builds, measures their time.
 //!
-//! A slow predicate delays all users of its port. This is a fault of the program and not of the message, so it is not
-//! an error of the receive. It is reported to the process's hook, once the lock is free, with the port's name. The time
-//! is wall time, so a thread that lost its core in the middle may be reported too. Release builds read no clock.
+//! A slow predicate delays all users of its port. The fault is in the program and not in the message, so the receive
+//! does not fail. Lehr reports the predicate to the process's error hook, with the port's name, after the lock is
+//! released. The time is wall time, so a predicate whose thread was preempted may be reported too. Release builds read
+//! no clock.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -12,7 +13,7 @@ use lehr_sync::process::Flag;
 
 use crate::error::panic_message;
 
-/// Calls a predicate.
+/// Returns whether the predicate accepts the item.
 ///
 /// # Errors
 /// Returns the text of the predicate's panic.
@@ -30,13 +31,13 @@ pub(crate) fn caught<R>(ask: impl FnOnce() -> R) -> Result<R, String> {
     catch_unwind(AssertUnwindSafe(ask)).map_err(|payload| {
         let message = panic_message(payload.as_ref());
         HAS_PANICKED.raise();
-        // If the thread is ending, no code would drop the payload later.
+        // If the thread is ending, its list of payloads is gone, and the payload is dropped at once.
         let _ = payloads::PAYLOADS.try_with(|payloads| payloads.borrow_mut().push(payload));
         message
     })
 }
 
-/// Raised by the first predicate that panics; before that, no code looks for payloads.
+/// Whether any predicate has panicked. Until then, no code looks for payloads.
 static HAS_PANICKED: Flag = Flag::new();
 
 #[allow(clippy::missing_const_for_thread_local, reason = "the model checkers' macros take no const block")]
@@ -49,20 +50,20 @@ mod payloads {
     }
 }
 
-/// Drops the payloads of predicates' panics. If dropping a payload panics, the second payload is leaked.
+/// Drops the payloads of predicates' panics. If dropping a payload panics, the payload of the second panic is leaked.
 #[cold]
 fn drop_payloads() {
     let payloads = payloads::PAYLOADS.try_with(|payloads| std::mem::take(&mut *payloads.borrow_mut()));
     for payload in payloads.into_iter().flatten() {
-        // Unwind safety: nothing of the payload is used afterwards.
+        // Unwind safety: the payload is not used afterwards.
         if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
             std::mem::forget(second);
         }
     }
 }
 
-/// Drops the payloads of predicates' panics, and reports the slowest predicate if it was too slow. Call it after the
-/// lock wherever predicates may have run.
+/// Drops the payloads of predicates' panics, and reports the slowest predicate if it was too slow. Call this after
+/// releasing the lock wherever predicates may have run.
 #[inline]
 pub(crate) fn settle(port: impl FnOnce() -> String) {
     if HAS_PANICKED.is_up() {
@@ -85,12 +86,12 @@ mod watch {
 
     use lehr_sync::{Moment, thread_local};
 
-    /// The duration from which a predicate is reported: a thousand times that of a quick one, so that only faults are
-    /// reported.
+    /// The time limit above which a predicate is reported. A quick predicate takes about a thousandth of it, so only
+    /// faulty predicates are reported.
     pub(super) const LIMIT: Duration = Duration::from_millis(10);
 
     thread_local! {
-        /// The time of the slowest predicate that this thread has called since its last report. It belongs to the
+        /// The time of the slowest predicate that this thread has called since its last report. The time belongs to the
         /// thread and not to the port, because the predicate and the report are parts of one call.
         static SLOWEST: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     }

@@ -1,11 +1,11 @@
-//! The items of a port: numbered, in order of arrival. Some may be offered to a receiver that has not fetched them yet.
+//! The items of a port, numbered in order of arrival. An item may be offered to a receiver that has not fetched it yet.
 
 use std::collections::VecDeque;
 
 use super::waiters::Ticket;
 use crate::context::{self, Context};
 
-/// The capacity that a queue keeps when it is empty.
+/// The number of items for which an empty queue keeps memory.
 const CAPACITY_KEPT: usize = 32;
 
 /// An item, and the receiver to which it is offered.
@@ -21,14 +21,14 @@ pub(crate) struct Element<T> {
 }
 
 impl<T> Element<T> {
-    /// Returns the item; its context is left for the caller to collect.
+    /// Returns the item, and leaves its context for the caller to collect.
     pub(crate) fn into_item(self) -> T {
         context::current::leave(self.context);
         self.item
     }
 }
 
-/// The queue; see the page of the module.
+/// The items of a port; see the documentation of this module.
 pub(crate) struct Queue<T> {
     elements: VecDeque<Element<T>>,
     next_sequence: u64,
@@ -63,7 +63,7 @@ impl<T> Queue<T> {
         self.elements.capacity()
     }
 
-    /// Returns whether an item is being handed to a receiver.
+    /// Returns whether any item is offered to a receiver that has not fetched it yet.
     #[inline]
     pub(crate) fn has_offered(&self) -> bool {
         self.offered > 0
@@ -77,8 +77,8 @@ impl<T> Queue<T> {
     /// Appends an item, with or without a receiver to which it is offered; returns its sequence number.
     #[inline]
     pub(crate) fn push(&mut self, item: T, offered_to: Option<Ticket>) -> u64 {
-        // There are two calls that make an element. So in the call that all programs without contexts use, the element
-        // is written directly into the queue, and not first built on the stack.
+        // Two separate calls make an element. In the call that programs without contexts use, the element is therefore
+        // written directly into the queue and not first built on the stack.
         if context::current::in_use() {
             self.push_in(item, offered_to, context::current::capture())
         } else {
@@ -114,7 +114,7 @@ impl<T> Queue<T> {
     /// Removes the item with this sequence number, if it is still in the queue and offered to `ticket`.
     #[inline]
     pub(crate) fn remove_offered(&mut self, ticket: Ticket, sequence: u64) -> Option<Element<T>> {
-        // A receiver that takes items in order finds its item here.
+        // A receiver that takes items in order finds its item at the front.
         if self.elements.front().is_some_and(|first| first.sequence == sequence && first.offered_to == Some(ticket)) {
             return self.remove_first();
         }
@@ -189,7 +189,7 @@ impl<T> Queue<T> {
         self.offered += 1;
     }
 
-    /// Removes the mark again.
+    /// Marks the item as no longer offered.
     pub(crate) fn withdraw(&mut self, place: usize) {
         let before = self.elements[place].offered_to.take();
         debug_assert!(before.is_some(), "only an offered item can be withdrawn");
@@ -227,14 +227,14 @@ impl<T> Queue<T> {
         taken
     }
 
-    /// Removes all items, together with their memory.
+    /// Removes all items; the queue keeps no memory.
     pub(crate) fn take_all(&mut self) -> VecDeque<Element<T>> {
         self.offered = 0;
         std::mem::take(&mut self.elements)
     }
 
-    /// Frees memory after a burst: if a quarter of the memory would be enough, half of it is freed. So the cost per
-    /// item stays constant, and an empty queue keeps almost nothing.
+    /// Frees half of the memory when a quarter of it would be enough, as after a burst. So the cost per item stays
+    /// constant, and an empty queue keeps almost no memory.
     #[inline]
     fn give_memory_back(&mut self) {
         let capacity = self.elements.capacity();

@@ -15,12 +15,13 @@ use crate::error::{PostError, Reason};
 
 /// The state that a port's lock protects. Invariants whenever the lock is free:
 ///
-/// 1. No available item would be accepted by a listed waiter for one item (it would have been offered to that waiter).
-/// 2. A watcher that has not been woken since it last looked lacks items at one of its ports at least.
+/// 1. No listed waiter for one item would accept an available item. Otherwise the item would have been offered to that
+///    waiter.
+/// 2. A watcher that has not been woken since it last looked lacks items at one or more of its ports.
 pub(crate) struct State<T> {
     pub(crate) queue: Queue<T>,
     pub(crate) waiters: Waiters<T>,
-    /// Whether no item will ever come: `close` was called, and no permit exists.
+    /// Whether no more items can come: `close` was called, and no permit exists.
     pub(crate) is_closed: bool,
     /// The parts that only some ports have.
     pub(crate) options: Option<Box<Options<T>>>,
@@ -48,7 +49,7 @@ impl<T> State<T> {
         }
     }
 
-    /// Posts by the port's policy; returns the item that was given up for the new one, if any.
+    /// Posts an item according to the port's policy; returns the item that the port gave up for the new item, if any.
     pub(super) fn admit(
         &mut self,
         item: T,
@@ -88,7 +89,8 @@ impl<T> State<T> {
         Ok(loss)
     }
 
-    /// Takes a place for a permit, by the port's policy; returns the item that was given up for the permit, if any.
+    /// Takes a place for a permit, according to the port's policy; returns the item that the port gave up for the
+    /// permit, if any.
     pub(super) fn take_place(&mut self, wake: &mut Wake) -> Result<Option<Loss<T>>, Reason> {
         if self.is_closed {
             return Err(Reason::Closed);
@@ -109,7 +111,7 @@ impl<T> State<T> {
         Ok(loss)
     }
 
-    /// Gives up the oldest item, if there is one; the caller reports it after the lock.
+    /// Gives up the oldest item, if there is one; the caller passes the item to the sink after releasing the lock.
     fn give_up_oldest(&mut self, wake: &mut Wake) -> Option<Loss<T>> {
         let element = self.queue.take_any()?;
         if let Some(ticket) = element.offered_to {
@@ -124,8 +126,8 @@ impl<T> State<T> {
         })
     }
 
-    /// Grants the places that became free, and announces the end of the port. Call it after items have been removed,
-    /// under the same lock.
+    /// Grants the places that became free. If the port is closed and empty, wakes the waiters for its end. Call this
+    /// after removing items, under the same lock.
     #[inline]
     pub(crate) fn after_removal(&mut self, wake: &mut Wake) {
         if let Some(options) = &mut self.options {
@@ -136,7 +138,7 @@ impl<T> State<T> {
         }
     }
 
-    /// Ends the port if it is closing and the last permit is gone: nothing more will come.
+    /// Ends the port if it is closing and no permit is left, because no more items can come.
     pub(super) fn end_if_closing(&mut self, wake: &mut Wake) {
         let Some(options) = &mut self.options else { return };
         if options.is_closing && options.permits() == 0 && !self.is_closed {
@@ -154,9 +156,9 @@ impl<T> State<T> {
         }
     }
 
-    /// Frees an item whose waiter has left. A waiter that was offered a later item gets this one, unless an earlier
-    /// waiter takes it. So the other waiters get their items in order, as if the waiter that left had never been there.
-    /// The last item that is freed in this way is shown to the waiters.
+    /// Frees an item whose waiter has left. A waiter that was offered a later item gets the freed item instead, unless
+    /// an earlier waiter takes it. Then the later item is free. So the remaining waiters get their items in order, as
+    /// if the waiter had never been there. The last item freed in this way is shown to the waiters.
     pub(super) fn withdraw(&mut self, sequence: u64, wake: &mut Wake) {
         let mut free = self.queue.place_of(sequence);
         self.queue.withdraw(free);
@@ -221,7 +223,7 @@ impl<T> State<T> {
                 let replaced = self.waiters.set_waker(known, context.waker());
                 return (Poll::Pending, (None, replaced));
             }
-            // Invariant 1: the queue has no item for this waiter, and nothing more will come.
+            // Invariant 1: the queue has no item for this waiter, and no more items will come.
             Standing::Waiting | Standing::Offered(_) | Standing::Failed | Standing::Promised => {}
         }
         *ticket = None;
@@ -257,7 +259,7 @@ impl<T> State<T> {
             Ok(Some(item)) => Poll::Ready(Ok(item)),
             Ok(None) if self.is_closed => Poll::Ready(Err(Unreceived::Closed)),
             Ok(None) => {
-                // If receivers take turns, none keeps its position.
+                // If receivers take turns, no receiver keeps its position.
                 let kept = order.filter(|_| !self.options.as_ref().is_some_and(|options| options.is_fair));
                 let order = kept.unwrap_or_else(|| self.waiters.next_order());
                 let want = Want::One(predicate.take());

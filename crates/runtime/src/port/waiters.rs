@@ -1,16 +1,16 @@
-//! The waiters of a port, in their order. This is the only place where arbiters connect to ports.
+//! The waiters of a port, in order of registration. Arbiters connect to ports only here.
 //!
-//! A port knows waiters, not arbiters. There are three kinds ([`Want`]), each with a list in order of registration. The
-//! waiters are in slots that are reused, so that waiting costs no allocation.
+//! A port knows waiters, not arbiters. There are three kinds of waiters ([`Want`]), and a list of each kind in order of
+//! registration. Waiters are stored in slots that are reused, so that waiting costs no allocation.
 //!
 //! A waiter for *one* item is offered the first arriving item that it accepts: the item is marked and the waiter woken
-//! to fetch it. If none of them accepts an item, the item is announced to the other kinds. These are not offered items,
-//! but are woken to look for themselves. A *take* needs only this port, so its look will succeed. As many takes are
-//! woken as there are enough items for; the others keep sleeping. A *watcher* (a join, a gather, an exchange) may lack
-//! items at another port. So each watcher is woken whose need here has just been met.
+//! to fetch it. If no such waiter accepts an item, the port turns to the other two kinds. The port does not offer them
+//! items, but wakes them to look for items themselves. A *take* needs only this port, so it will find its items. The
+//! port wakes only as many takes as it has items for. A *watcher* (a join, a gather, an exchange) may lack items at
+//! another port. So the port wakes each watcher whose need at this port has just been met.
 //!
-//! A waiter that takes without having been woken passes over woken waiters that have not looked yet. The port counts
-//! this, and after [`PASSES`] times lets the woken waiters go first ([`Waiters::must_yield`]).
+//! A waiter that takes items without having been woken overtakes woken waiters that have not looked yet. The port
+//! counts this, and after [`PASSES`] times it lets the woken waiters go first ([`Waiters::must_yield`]).
 //!
 //! Read next: `waiters/slot.rs`, `waiters/list.rs`.
 
@@ -34,21 +34,22 @@ pub(crate) use slot::{Predicate, Standing, Ticket, Want};
 /// The maximum number of times that waiters may take from a port before woken waiters that have not looked yet.
 ///
 /// This power of two is a compromise between two costs. With 1, two competing joins would alternate for every item.
-/// With thousands, one of them would starve for that many items. Models make it small, so that the limit is reached.
+/// With thousands, one of them would starve for that many items. Model checkers use a small number, so that their runs
+/// reach the limit.
 pub(crate) const PASSES: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 32 };
 
 /// A wait, as an inspector shows it.
 pub(crate) struct Reason {
     pub(crate) text: String,
-    /// The address that identifies the waiter's waker, if it has left one.
+    /// The address that identifies the waiter's waker, if the waiter has a waker.
     pub(crate) task: Option<usize>,
     /// The waiter's slot, and its position in the order of registration.
     pub(crate) registration: (u32, u64),
-    /// Whether the waiter never comes back to this position: then slot and position identify the wait.
+    /// Whether the waiter uses this position only once. If so, slot and position identify the wait.
     pub(crate) is_for_once: bool,
 }
 
-/// The waiters; see the page of the module.
+/// The waiters of a port; see the documentation of this module.
 pub(crate) struct Waiters<T> {
     slots: Vec<Slot<T>>,
     /// The first free slot.
@@ -59,19 +60,19 @@ pub(crate) struct Waiters<T> {
     takes: List,
     watchers: List,
     next_order: u64,
-    /// A lower bound of the number of items that any listed take needs.
+    /// A lower bound on the number of items that any listed take needs.
     least_taken: usize,
     /// The total number of items that the promised takes need.
     promised: usize,
     /// The number of takes and watchers that have been woken and have not looked since.
     woken: usize,
-    /// The number of times in a row that they have been passed over.
+    /// The number of times in a row that other receivers have overtaken woken waiters.
     passes: u32,
     /// The panic messages of failed waiters' predicates.
     failures: Vec<(Ticket, String)>,
 }
 
-/// The parts that the port gets back from a waiter that leaves. Dropping them may run user code, so drop them after the
+/// The parts of a waiter that has left the port. Dropping them may run user code, so drop them after releasing the
 /// lock.
 pub(crate) struct Left<T> {
     pub(crate) standing: Standing,
@@ -150,8 +151,8 @@ impl<T> Waiters<T> {
         ticket
     }
 
-    /// Adds a new slot. A large list grows by an eighth and does not double, so that millions of waiters do not pay for
-    /// millions that never come.
+    /// Adds a new slot. A large list grows by an eighth instead of doubling, so that it wastes little memory when there
+    /// are millions of waiters.
     #[cold]
     #[inline(never)]
     fn push(&mut self, slot: Slot<T>) -> Ticket {
@@ -187,8 +188,8 @@ impl<T> Waiters<T> {
         slot.waker.replace(waker.clone())
     }
 
-    /// Lets a waiter that could take yield to others. Its task has been told to look again, so the waiter counts as
-    /// woken, as it may have before.
+    /// Lets a waiter that could take items yield to other waiters. Its task has been told to look again, so the waiter
+    /// counts as woken.
     pub(crate) fn yields(&mut self, ticket: Ticket) -> Option<Waker> {
         let was_woken = self.has_looked(ticket);
         self.woken += usize::from(was_woken);
@@ -211,8 +212,8 @@ impl<T> Waiters<T> {
         self.count_passes(usize::from(was_woken));
     }
 
-    /// Does the same for a waiter with several registrations, each for another reason. It counts as woken if one of the
-    /// registrations was, and does not pass over itself.
+    /// Works as [`takes`](Self::takes) does, for a waiter with several registrations. The waiter counts as woken if any
+    /// of its registrations was woken, and it does not overtake itself.
     pub(crate) fn takes_as_one(&mut self, own: &[Option<Ticket>]) {
         if self.woken > 0 {
             let woken = own.iter().flatten().filter(|own| self.slot(**own).waker.is_none()).count();
@@ -220,7 +221,7 @@ impl<T> Waiters<T> {
         }
     }
 
-    /// Counts a take by a receiver with this many woken registrations, of items for which others were woken too.
+    /// Counts a take by a receiver of which `own` registrations were woken. The take overtakes all other woken waiters.
     fn count_passes(&mut self, own: usize) {
         if own > 0 {
             self.passes = 0;
@@ -256,7 +257,7 @@ impl<T> Waiters<T> {
     }
 
     /// Shows an available item to the waiters for single items, in order, and offers it to the first that accepts it.
-    /// If none does, takes and watchers are woken; `available` includes this item.
+    /// If no waiter accepts the item, wakes takes and watchers; `available` includes this item.
     ///
     /// `call` is present if the poster waits for an answer to the item.
     #[inline]
@@ -276,7 +277,8 @@ impl<T> Waiters<T> {
         taker
     }
 
-    /// Does the same only for the waiters for single items before `end` in the order of registration.
+    /// Shows an available item to the waiters for single items that registered before `end`, and offers it to the first
+    /// that accepts it.
     #[inline]
     pub(crate) fn offer_before(
         &mut self,
@@ -370,8 +372,8 @@ impl<T> Waiters<T> {
 
     /// Wakes the watchers whose need at this port is met by this item.
     ///
-    /// For a count, these are the waiters that need exactly the present number of items. A watcher that already had
-    /// enough here was woken then, and waits for another port.
+    /// A watcher that counts items is woken if it needs exactly the present number of items. A watcher that needs fewer
+    /// items was woken before, and waits for another port.
     fn wake_watchers(&mut self, item: &T, available: usize, wake: &mut Wake) {
         let mut place = self.watchers.first;
         while let Some(ticket) = place {
@@ -394,8 +396,8 @@ impl<T> Waiters<T> {
         }
     }
 
-    /// Returns whether the waiter for one item would accept this one. A panic counts as no; it is reported when the
-    /// waiter itself decides.
+    /// Returns whether the waiter for one item would accept this one. A panic counts as a refusal; it is reported when
+    /// the waiter itself decides.
     pub(crate) fn would_accept(&self, ticket: Ticket, item: &T) -> bool {
         self.slot(ticket).accepts(item).unwrap_or(false)
     }
@@ -410,7 +412,7 @@ impl<T> Waiters<T> {
         self.slot_mut(ticket).place = SlotState::new(Standing::Offered(sequence));
     }
 
-    /// Withdraws an offer because another receiver has fetched the item: the waiter is in the list again.
+    /// Puts a waiter back into its list, because another receiver has fetched the item that was offered to it.
     pub(crate) fn disappoint(&mut self, ticket: Ticket) {
         self.link(ticket);
     }
@@ -425,7 +427,7 @@ impl<T> Waiters<T> {
         &mut self.slot_mut(ticket).want
     }
 
-    /// Marks a listed waiter, takes it off the list and wakes it.
+    /// Removes a waiter from its list, sets its state and wakes it.
     #[inline]
     pub(crate) fn settle(&mut self, ticket: Ticket, standing: Standing, wake: &mut Wake) {
         self.unlink(ticket);
@@ -479,7 +481,7 @@ impl<T> Waiters<T> {
         waker
     }
 
-    /// Records that a waiter looks: its promise ends. Returns whether it had been woken.
+    /// Records that a waiter has looked at the port, which ends its promise. Returns whether the waiter had been woken.
     fn has_looked(&mut self, ticket: Ticket) -> bool {
         let slot = self.slot_mut(ticket);
         if slot.waker.is_some() || slot.want.is_one() {

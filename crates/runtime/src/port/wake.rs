@@ -1,8 +1,8 @@
-//! The wakers to call once a lock is free.
+//! Wakers that are collected under a lock and called after its release.
 
 use std::task::Waker;
 
-/// Wakers collected under a lock. Dropping this value wakes them; declare it before the guard, so that this happens
+/// Wakers collected under a lock. Dropping this value calls them. Declare it before the guard, so that it is dropped
 /// after the lock is released. Both waking and dropping a waker may run other code of Lehr.
 #[derive(Default)]
 pub struct Wake {
@@ -27,7 +27,7 @@ impl Wake {
     /// `drop` costs more than finding it empty.
     #[inline]
     pub(crate) fn ring(&mut self) {
-        // There is nearly always one waker, and this is on the path of every message.
+        // Nearly always there is only one waker, and every message runs this code.
         if let Some(first) = self.first.take() {
             first.wake();
         }

@@ -1,4 +1,4 @@
-//! Admission to a queue: unbounded, limited by depth or limited by rate, and the treatment of refused tasks.
+//! Admission to a queue: unbounded, limited by depth or limited by rate; and the handling of tasks beyond the limit.
 //!
 //! A place is reserved before the task is created, so that a refused future can be given back. A reserved place counts
 //! as taken until the task fills it, so simultaneous arrivals never exceed the limit.
@@ -35,8 +35,8 @@ pub enum Admission {
         overflow: DepthOverflow,
     },
     /// Admits at most `burst` tasks at once after a pause, and then `per_sec` tasks a second, by the clock of the
-    /// dispatcher. This is a token bucket: it holds `burst` tokens and is filled at that rate, and each task takes a
-    /// token.
+    /// dispatcher. This is a token bucket that holds up to `burst` tokens and gets `per_sec` new tokens a second. Each
+    /// task takes a token.
     Rate {
         /// The number of tasks a second; positive.
         per_sec: f64,
@@ -123,12 +123,12 @@ pub(super) struct Gauge {
     bucket: Option<Bucket>,
 }
 
-/// A token bucket (in the virtual scheduling form of the algorithm). It stores the time at which the next token would
-/// be due if all tokens came evenly.
+/// A token bucket (in the virtual scheduling form of the algorithm). The bucket stores the time at which the next token
+/// would be due if all tokens came evenly.
 struct Bucket {
     /// The time between two tokens.
     interval: Duration,
-    /// The longest time by which a token may be taken early: the time of a burst without its first task.
+    /// The maximum time by which a token may be taken early: `burst` - 1 intervals.
     slack: Duration,
     due: Duration,
 }
@@ -142,7 +142,7 @@ impl Bucket {
         (interval.as_secs() < u64::from(u32::MAX)).then_some(Self { interval, slack, due: Duration::ZERO })
     }
 
-    /// Returns the time until there is a token.
+    /// Returns the time until the next token is available.
     fn wait(&self, now: Duration) -> Duration {
         self.due.saturating_sub(now + self.slack)
     }
@@ -174,8 +174,8 @@ impl Gauge {
         self.bucket.as_ref().map_or(Duration::ZERO, |bucket| bucket.wait(now))
     }
 
-    /// Requests a place. `depth` tasks wait to begin; if `is_crowded`, others already wait for a place. Only a rate
-    /// uses `now`.
+    /// Requests a place. `depth` tasks wait to begin; if `is_crowded`, other spawns already wait for a place. Only a
+    /// rate uses `now`.
     pub(super) fn ask(&mut self, depth: usize, is_crowded: bool, now: Option<Duration>) -> Verdict {
         if !is_crowded && self.take_place(depth, now) {
             return Verdict::Admitted;

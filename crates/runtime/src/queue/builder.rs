@@ -48,8 +48,9 @@ impl QueueBuilder {
         self
     }
 
-    /// Sets the sink that gets each discarded task. It is called on the thread that caused the discard, under no lock.
-    /// It must be quick, because that thread may be a poster's. If the sink panics, the poster panics.
+    /// Sets the sink that gets each discarded task. The sink is called on the thread that caused the discard, while no
+    /// lock is held. The sink must be quick, because that thread may be a poster's. If the sink panics, the poster
+    /// panics.
     ///
     /// # Example
     /// ```
@@ -72,7 +73,7 @@ impl QueueBuilder {
         self
     }
 
-    /// Lets the queue begin suspended, as after [`Queue::suspend`].
+    /// Creates the queue suspended, as after [`Queue::suspend`].
     ///
     /// # Example
     /// See [`Queue::close`].
@@ -81,11 +82,11 @@ impl QueueBuilder {
         self
     }
 
-    /// Makes the queue.
+    /// Creates the queue.
     ///
     /// # Errors
-    /// Returns [`QueueError::NameTaken`], [`QueueError::Setting`], or [`QueueError::Closed`] after the dispatcher's
-    /// end.
+    /// Returns [`QueueError::NameTaken`], [`QueueError::Setting`], or, if the dispatcher has ended,
+    /// [`QueueError::Closed`].
     ///
     /// # Example
     /// See [`Dispatcher::queue`].
@@ -109,7 +110,7 @@ impl QueueBuilder {
 }
 
 impl Dispatcher {
-    /// Begins a queue called `name`, which must be unique among this dispatcher's queues.
+    /// Returns a builder for a queue called `name`, which must be unique among this dispatcher's queues.
     ///
     /// # Example
     /// ```
@@ -124,7 +125,7 @@ impl Dispatcher {
 }
 
 impl Handle {
-    /// Begins a queue of this handle's dispatcher; see [`Dispatcher::queue`].
+    /// Returns a builder for a queue of this handle's dispatcher; see [`Dispatcher::queue`].
     ///
     /// # Example
     /// See [`Dispatcher::queue`].

@@ -78,18 +78,18 @@ pub(super) struct Entry {
 }
 
 pub(super) struct State {
-    /// Tasks that have not begun, by ascending sequence number. The policy concerns these.
+    /// Tasks that have not begun, by ascending sequence number. The policy applies only to these tasks.
     pub(super) fresh: VecDeque<Entry>,
     /// Tasks that have begun and were woken, by ascending sequence number.
     pub(super) woken: VecDeque<Entry>,
     pub(super) next_sequence: u64,
     pub(super) is_suspended: bool,
     pub(super) is_closed: bool,
-    /// Whether the dispatcher has ended: then nothing is kept any more.
+    /// Whether the dispatcher has ended. If so, the queue keeps no more jobs.
     pub(super) has_ended: bool,
     pub(super) gauge: Gauge,
     pub(super) waiting: Waiting,
-    /// The timer of the next turn of a rate, while a task waits for it.
+    /// The timer for the next token of a rate, while a spawn waits for the token.
     pub(super) alarm: Option<Scheduled>,
     /// The number of ticks of the rate so far.
     pub(super) ticks: u64,
@@ -145,20 +145,20 @@ impl Core {
         &self.name
     }
 
-    /// Adds jobs that workers may take. Call it under the lock, and notify after it.
+    /// Adds jobs that workers may take. Call this under the lock, and notify the workers after releasing it.
     pub(super) fn show(&self, count: usize) {
-        // Relaxed: a worker that misses it here reads `takeable` again. Only changed under the lock.
+        // Relaxed: a worker that misses the change reads `takeable` again. The counter changes only under the lock.
         self.ready.fetch_add(count, Ordering::Relaxed);
         // Release: pairs with the Acquire load in `Registry::has_work`, so that a worker that sees the count sees the
         // queue's registration.
         self.takeable.fetch_add(count, Ordering::Release);
     }
 
-    /// Removes jobs that workers may no longer take. Call it under the lock.
+    /// Removes jobs that workers may no longer take. Call this under the lock.
     pub(super) fn hide(&self, count: usize) {
         // Relaxed, both: a worker that looks unsuccessfully finds the queue empty under its lock. The sum is changed
-        // first: a worker that saw it and then found no queue ready would look again and again until the second line
-        // has run.
+        // first. Otherwise a worker that saw the old sum and then found no queue ready would keep looking until the sum
+        // is changed.
         self.takeable.fetch_sub(count, Ordering::Relaxed);
         self.ready.fetch_sub(count, Ordering::Relaxed);
     }
@@ -169,7 +169,7 @@ impl Core {
         self.ready.load(Ordering::Relaxed) > 0
     }
 
-    /// Requests a place from the policy; with `Admitted` the place is taken.
+    /// Requests a place from the policy. If the verdict is `Admitted`, the place is taken.
     pub(super) fn ask(&self, shared: &Shared) -> Verdict {
         if !shared.accepts() {
             return Verdict::Refused(Rejection::Closed);
@@ -197,7 +197,7 @@ impl Core {
         self.has_rate.then(|| shared.clock.now())
     }
 
-    /// Admits waiters when a turn of a rate has come, and schedules the next tick. Call it under no lock.
+    /// Admits waiters for which the rate has tokens, and schedules the next tick. Call this while holding no lock.
     pub(super) fn tick(self: &Arc<Self>, shared: &Arc<Shared>) {
         let Some(now) = self.now(shared) else { return };
         let (wake, next, number) = {
@@ -221,7 +221,7 @@ impl Core {
         });
         let _old_or_late = {
             let mut state = self.state.lock();
-            // A later tick has seen everything that this one saw, and keeps its own alarm.
+            // A later tick has seen every change that this tick saw, and keeps its own alarm.
             if state.ticks == number { state.alarm.replace(alarm) } else { Some(alarm) }
         };
     }
@@ -243,19 +243,19 @@ impl Core {
         match entrance {
             Entrance::Asked => self.enter(shared, Job::task(runnable)),
             Entrance::Unasked => {
-                // Relaxed: a count for people.
+                // Relaxed: the count is only for statistics.
                 self.tally.scheduled.fetch_add(1, Ordering::Relaxed);
                 self.schedule(shared, Job::task(runnable));
             }
             Entrance::Discarded(reason) => self.discard(Job::task(runnable), reason),
-            // Dropping it cancels the task.
+            // Dropping the runnable cancels the task.
             Entrance::Closed => drop(runnable),
         }
         Task::new(task)
     }
 
-    /// Spawns without the policy, unless the queue is closed: then the task is cancelled. The task counts as begun, so
-    /// it is never discarded.
+    /// Spawns a task without checking the policy. If the queue is closed, the task is cancelled. The task counts as
+    /// begun, so it is never discarded.
     pub(crate) fn spawn_unasked<F>(self: &Arc<Self>, shared: &Arc<Shared>, future: F) -> Task<F::Output>
     where
         F: Future + Send + 'static,
@@ -271,7 +271,8 @@ impl Core {
         self.admit(shared, future, if is_open { Entrance::Unasked } else { Entrance::Closed })
     }
 
-    /// Queues a task for its first poll, in the place that was reserved for it. A task that it displaces is discarded.
+    /// Queues a task for its first poll, in the place that was reserved for it. If the new task displaces the oldest
+    /// task, discards the oldest.
     pub(super) fn enter(&self, shared: &Shared, job: Job) {
         let displaced = {
             let mut state = self.state.lock();
@@ -291,12 +292,12 @@ impl Core {
         };
         match displaced {
             Ok(None) => {
-                // Relaxed: a count for people.
+                // Relaxed: the count is only for statistics.
                 self.tally.scheduled.fetch_add(1, Ordering::Relaxed);
                 shared.sleep.notify();
             }
             Ok(Some(oldest)) => {
-                // Relaxed: a count for people.
+                // Relaxed: the count is only for statistics.
                 self.tally.scheduled.fetch_add(1, Ordering::Relaxed);
                 self.discard(oldest.job, DiscardReason::Oldest);
             }
@@ -351,9 +352,9 @@ impl Core {
         Some(entry.job)
     }
 
-    /// Discards a task that has not begun, and calls the sink. Call it under no lock.
+    /// Discards a task that has not begun, and calls the sink. Call this while holding no lock.
     pub(super) fn discard(&self, job: Job, reason: DiscardReason) {
-        // Relaxed: a count for people.
+        // Relaxed: the count is only for statistics.
         self.tally.discarded.fetch_add(1, Ordering::Relaxed);
         queued::discard(job);
         if let Some(sink) = &self.sink {
@@ -391,7 +392,7 @@ impl Core {
             queued::End::Dropped => Some(&self.tally.aborted),
         };
         if let Some(count) = count {
-            // Relaxed: a count for people, and for a shutdown after its workers have ended.
+            // Relaxed: the count is for statistics, and for a shutdown after its workers have ended.
             count.fetch_add(1, Ordering::Relaxed);
         }
         // Relaxed: `retire` looks again under the lock.
@@ -400,8 +401,8 @@ impl Core {
         }
     }
 
-    /// Ends the queue, because the dispatcher has ended. Returns the queued tasks, to be dropped, and keeps nothing
-    /// from here on.
+    /// Ends the queue, because the dispatcher has ended. Returns the queued tasks for the caller to drop. The queue
+    /// keeps no tasks from here on.
     pub(crate) fn end(&self) -> Vec<Job> {
         let (left, wake, _alarm_is_cancelled_after_the_lock) = {
             let mut state = self.state.lock();
@@ -419,14 +420,14 @@ impl Core {
         left
     }
 
-    /// Wakes the waiting spawns, so that they see that the dispatcher accepts nothing from them any more.
+    /// Wakes the waiting spawns, so that they see that the dispatcher accepts no more tasks.
     pub(crate) fn wake_waiting(&self) {
         let wake = self.state.lock().waiting.wake_everybody();
         wake.all();
     }
 
     pub(crate) fn counters(&self) -> QueueCounters {
-        // Relaxed: counts for people.
+        // Relaxed: the counts are only for statistics.
         let read = |count: &AtomicUsize| count.load(Ordering::Relaxed);
         let (depth, woken, waiting) = {
             let state = self.state.lock();

@@ -1,15 +1,15 @@
 //! Chooses the queue that a worker takes from next.
 //!
 //! Each worker rotates through the queues by itself, so that workers need not agree on an order. Strict queues come
-//! first, in turn, but after [`STRICT_RUN`] of their jobs in a row comes a job of another queue. Each of the other
-//! queues has in turn as many jobs as its weight; the dispatcher's own queues count as one of them. While no named
-//! queue has work, none of this happens: one load detects that.
+//! first, in turn, but after [`STRICT_RUN`] strict jobs in a row, the worker takes a job of another queue. The other
+//! queues take turns, and in each turn a queue gets as many jobs as its weight. The dispatcher's own queues count as
+//! one of these queues. While no named queue has work, a worker skips the rotation after one load.
 //!
 //! # Bounds
-//! A *job of a worker* is the work between two of its looks here. A worker that finds work in a share queue q comes to
-//! it after at most `(1 + STRICT_RUN) x (W - w)` of its own jobs. W is the sum of all weights and w the weight of q;
-//! without strict queues it is at most `W - w`. With S strict queues, the next job of one waits for at most S - 1 jobs
-//! of the others and one job of another queue. So no queue starves another, whatever their ranks.
+//! A *job of a worker* is the work between two of its visits to this rotation. A worker that finds work in a share
+//! queue q takes it after at most `(1 + STRICT_RUN) x (W - w)` of its own jobs. W is the sum of all weights and w the
+//! weight of q; without strict queues the limit is `W - w`. With S strict queues, a job of a strict queue waits for at
+//! most S - 1 strict jobs and one job of a share queue. So no queue starves another, whatever their ranks.
 
 use crossbeam_utils::CachePadded;
 use lehr_sync::{Arc, AtomicUsize, Ordering, SpinLock};
@@ -55,8 +55,8 @@ impl Priority {
 
 /// The named queues of a dispatcher.
 pub(crate) struct Registry {
-    /// The number of jobs that workers may take from all named queues: queued, and not suspended. Every worker reads it
-    /// before every job; it is written when a named queue changes.
+    /// The number of jobs that workers may take from all named queues: queued, and not suspended. Every worker reads
+    /// this number before every job; only changes of a named queue write it.
     pub(super) takeable: Arc<CachePadded<AtomicUsize>>,
     /// A number that is raised with every change of `list`.
     version: CachePadded<AtomicUsize>,
@@ -100,10 +100,10 @@ impl Registry {
         self.changed();
     }
 
-    /// Records a change of the list. Call it under the lock.
+    /// Records a change of the list. Call this under the lock.
     fn changed(&self) {
-        // Relaxed: a worker that comes because of a queue's work sees the change through that queue's `show`; others
-        // read the list again later.
+        // Relaxed: a worker that comes because of a queue's work sees the change through that queue's `show`; other
+        // workers read the list again later.
         self.version.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -111,8 +111,7 @@ impl Registry {
     #[inline]
     pub(crate) fn has_work(&self) -> bool {
         // Acquire: pairs with the Release in `Core::show`, so that a worker that sees the work sees the registration of
-        // its queue. Against a worker that falls asleep it is ordered by the fences of `Sleep`, as the other queues
-        // are.
+        // its queue. The fences of `Sleep` order this load against a worker that falls asleep, as for the other queues.
         self.takeable.load(Ordering::Acquire) > 0
     }
 
@@ -121,8 +120,8 @@ impl Registry {
         self.list.lock().queues.clone()
     }
 
-    /// Ends all queues, because the dispatcher has ended. Returns the queued tasks, to be dropped; the queues keep
-    /// nothing from here on.
+    /// Ends all queues, because the dispatcher has ended. Returns the queued tasks for the caller to drop. The queues
+    /// keep no tasks from here on.
     pub(crate) fn end(&self) -> Vec<Job> {
         let queues = {
             let mut list = self.list.lock();
@@ -168,7 +167,8 @@ impl Rotation {
         }
     }
 
-    /// Returns the next job by rank; `own` takes from the dispatcher's own queues. Call it when a named queue has work.
+    /// Returns the next job by rank; `own` takes a job from the dispatcher's own queues. Call this when a named queue
+    /// has work.
     pub(crate) fn take(&mut self, registry: &Registry, own: impl FnMut() -> Option<Job>) -> Option<Job> {
         self.look_again(registry);
         let owes_share = self.strict_run >= STRICT_RUN;
@@ -201,7 +201,8 @@ impl Rotation {
     }
 
     fn take_share(&mut self, mut own: impl FnMut() -> Option<Job>) -> Option<Job> {
-        // Once round, and then once more to the queue that we began with, because its turn may have been over.
+        // Visits every queue once, and the first queue a second time, because its turn may have been over at the first
+        // visit.
         for _ in 0..=self.shares.len() {
             let share = &self.shares[self.next_share];
             if self.left > 0 {
@@ -237,7 +238,7 @@ impl Rotation {
                 Priority::Share { weight } => self.shares.push(Share { queue: Some(queue), weight }),
             }
         }
-        // A turn that was begun continues, if its queue is still in its position.
+        // A turn that has begun continues if its queue is still in the same position.
         let same = |share: &Share, other: &Share| match (&share.queue, &other.queue) {
             (None, None) => true,
             (Some(queue), Some(other)) => Arc::ptr_eq(queue, other),

@@ -1,9 +1,9 @@
-//! A task of a queue as a future: it can be discarded with an answer, and it reports its end to its queue.
+//! A task of a queue as a future, which reports its end to its queue and can end as discarded.
 //!
-//! If a task that waits in a queue were dropped, it would end as *cancelled*, as if by its owner. To end as *discarded*
-//! it is polled once. The discarding thread sets a flag and runs the task. The task sees the flag at its first poll,
-//! drops the future and returns the error. So the answer takes the usual path. It costs a queued task one look at the
-//! flag at its first poll, and other tasks nothing.
+//! If a task that waits in a queue were dropped, it would end as *cancelled*, as if by its owner. To end as
+//! *discarded*, the task is polled once. The discarding thread sets a flag and runs the task. The task sees the flag,
+//! drops its future and returns the error. So the owner gets the error as the result of an ordinary poll. A queued task
+//! reads the flag once, at its first poll; other tasks never read it.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -23,18 +23,18 @@ mod mark {
     use super::Cell;
 
     lehr_sync::thread_local! {
-        /// Set if the next task that this thread runs must end as discarded. That task clears it.
+        /// Whether the next task that this thread runs must end as discarded. That task clears the flag.
         pub(super) static DISCARDING: Cell<bool> = Cell::new(false);
     }
 }
 use mark::DISCARDING;
 
-/// Ends a task that has not begun as [`TaskError::Discarded`](crate::TaskError::Discarded); its future is dropped when
-/// this returns.
+/// Ends a task that has not begun as [`TaskError::Discarded`](crate::TaskError::Discarded); its future has been dropped
+/// when this function returns.
 pub(super) fn discard(job: Job) {
     DISCARDING.with(|mark| mark.set(true));
     job.run();
-    // A task that was cancelled meanwhile is dropped without a poll.
+    // A task that was cancelled meanwhile is dropped without a poll, and does not clear the flag.
     DISCARDING.with(|mark| mark.set(false));
 }
 
@@ -66,7 +66,7 @@ impl Drop for Standing {
 }
 
 pin_project! {
-    /// The task as a future; see the page of the module.
+    /// The task of a queue, as a future; see the documentation of this module.
     pub(super) struct Queued<F> {
         // Declared before `inner`, whose drop takes the task off the list of living tasks. When that list is empty and
         // a drain continues with its report, every queue knows how its tasks ended.

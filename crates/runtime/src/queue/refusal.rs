@@ -16,14 +16,14 @@ use std::fmt;
 pub enum QueueError {
     /// The dispatcher has a queue of this name that has not ended.
     NameTaken {
-        /// The name.
+        /// The name of the existing queue.
         name: String,
     },
-    /// No task could ever meet a setting, such as a depth of 0.
+    /// A setting, such as a depth of 0, would let no task run.
     Setting {
         /// The queue's name.
         name: String,
-        /// The reason.
+        /// The reason why the setting is invalid.
         what: &'static str,
     },
     /// The dispatcher has been shut down.
@@ -69,9 +69,9 @@ pub struct Rejected<F> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rejection {
-    /// The queue already has as many waiting tasks as its depth allows, or others wait for a place.
+    /// The queue already has as many waiting tasks as its depth allows, or other spawns wait for a place.
     Full,
-    /// The queue has admitted as many tasks as its rate allows for now, or others wait for their turn.
+    /// The queue has admitted as many tasks as its rate allows for now, or other spawns wait for their turn.
     Rate,
     /// The queue was closed, or its dispatcher has begun to shut down.
     Closed,

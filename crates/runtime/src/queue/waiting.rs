@@ -1,7 +1,7 @@
-//! Spawns that wait for admission, in a line: first come, first served.
+//! Spawns that wait for admission, in the order in which they began to wait.
 //!
 //! A place that becomes free is given to the first waiter in line before it is woken. The place counts as taken, so
-//! that no later task gets in between. A waiter that leaves passes its place on.
+//! that no later task can take it. A waiter that leaves passes its place on to the next waiter.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -17,7 +17,7 @@ use super::admission::Gauge;
 use super::{Entrance, Queue, Rejected, Rejection, State};
 use crate::task::Task;
 
-/// Wakers to call when the lock is free.
+/// Wakers to call after the lock is released.
 #[derive(Default)]
 #[must_use = "somebody waits for it"]
 pub(super) struct Wake(Vec<Waker>);
@@ -106,7 +106,7 @@ impl<F> fmt::Debug for SpawnWait<'_, F> {
     }
 }
 
-/// A position in the line, given up when it is dropped.
+/// A position in the line of waiting spawns; dropping this value gives up the position.
 struct LinePosition<'a> {
     queue: &'a Queue,
     number: Option<u64>,
@@ -177,7 +177,7 @@ impl Drop for LinePosition<'_> {
             (waiting.grant(gauge, fresh.len(), None), waker)
         };
         wake.all();
-        // Another waiter may now use its turn of a rate.
+        // Another waiter may now use the token of the rate.
         self.queue.core.tick(&self.queue.handle.shared);
     }
 }
@@ -209,7 +209,7 @@ where
             Answer::Wait => Poll::Pending,
             Answer::Go => Poll::Ready(Ok(core.admit(shared, take(this.future), Entrance::Asked))),
             Answer::Back(reason) => {
-                // Relaxed: a count for people.
+                // Relaxed: the count is only for statistics.
                 core.tally.rejected.fetch_add(1, Ordering::Relaxed);
                 Poll::Ready(Err(Rejected { future: take(this.future), reason }))
             }

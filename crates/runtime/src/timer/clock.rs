@@ -30,7 +30,7 @@ use crate::port::Port;
 #[derive(Clone)]
 pub struct Clock {
     pub(super) core: Arc<Core>,
-    /// The length of a time span of this clock on the core's clock.
+    /// The factor that converts a time span of this clock into a time span of the core.
     factor: f64,
 }
 
@@ -186,8 +186,8 @@ impl Clock {
     /// Makes the calling thread wait until at least `count` timers are pending. Tests call it before they advance the
     /// clock.
     ///
-    /// Don't call it on a worker, because that would keep the worker's tasks from registering timers. It checks in a
-    /// loop, and yields the core in between.
+    /// Don't call this on a worker, because that would keep the worker's tasks from registering timers. The call checks
+    /// in a loop, and yields the CPU core between two checks.
     ///
     /// # Example
     /// See [`Clock`].
@@ -218,7 +218,7 @@ impl Clock {
             return exact;
         }
         let scaled = (time.as_secs_f64() * self.factor * 1e9).ceil();
-        // The cast saturates: the longest time span is some centuries.
+        // The cast saturates, at a time span of some centuries.
         scaled as u64
     }
 
@@ -285,7 +285,7 @@ pub(crate) struct Scheduled {
 }
 
 impl Scheduled {
-    /// Lets the call happen without an owner.
+    /// Keeps the call scheduled without an owner.
     pub(crate) fn detach(mut self) {
         self.place = None;
     }
@@ -328,7 +328,7 @@ impl<T> fmt::Debug for Posting<T> {
 }
 
 impl<T> Posting<T> {
-    /// Lets the post happen without an owner.
+    /// Keeps the post scheduled without an owner.
     ///
     /// # Example
     /// See [`Clock::post_after`].
@@ -351,7 +351,7 @@ impl<T> Posting<T> {
         }
     }
 
-    /// Returns the item with the reason, if the time has come and the port refused the item. A second call returns
+    /// Returns the item and the reason if the time has come and the port has refused the item. A second call returns
     /// `None`.
     ///
     /// # Example

@@ -24,17 +24,17 @@ use super::clock::Clock;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissedTick {
-    /// All ticks come, the missed ones at once: the number of ticks is right.
+    /// Missed ticks come at once, so that the number of ticks is right.
     #[default]
     Burst,
-    /// Missed ticks are skipped; the next is due at a multiple of the period: the pace is right.
+    /// Missed ticks are skipped, and the next tick is due at a multiple of the period, so that the pace is right.
     Skip,
-    /// Missed ticks are skipped; the next is due one period from now: the pause is right.
+    /// Missed ticks are skipped, and the next tick is due one period from now, so that the pause is right.
     Delay,
 }
 
 impl Clock {
-    /// Ticks every `period` on this clock; the first tick is after one period. See [`every`](crate::every).
+    /// Ticks every `period` on this clock; the first tick comes after one period. See [`every`](crate::every).
     ///
     /// # Panics
     /// Panics if the period is 0.
@@ -122,7 +122,7 @@ impl Future for Tick<'_> {
 
 impl Drop for Tick<'_> {
     fn drop(&mut self) {
-        // The timer ends with the wait; the next call makes one for the same tick.
+        // The timer ends with the wait; the next call makes a new timer for the same tick.
         self.every.sleep = None;
     }
 }

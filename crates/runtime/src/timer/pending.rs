@@ -1,11 +1,11 @@
 //! The timers of one clock: an ordered map from (deadline, order of registration) to the action.
 //!
-//! It is an ordered map and not a timer wheel. The map's order is the order that we guarantee (by deadline, then by
-//! registration), and the next deadline is its first key. Cancelling removes a timer instead of leaving a mark, and
-//! memory is freed. A wheel makes registration cheaper by a constant factor. In exchange it has ticks of a fixed
-//! length, or cascades that hold the lock for long.
+//! An ordered map serves better here than a timer wheel. The map's order is the order that we guarantee (by deadline,
+//! then by registration), and the next deadline is its first key. Cancelling a timer removes it from the map and frees
+//! its memory. A timer wheel makes registration cheaper by a constant factor, but has ticks of a fixed length, or
+//! cascades that hold the lock for long.
 //!
-//! Lock order: the lock here is the last; nothing is woken, called or dropped under it.
+//! Lock order: the lock of the timers is taken last. While it is held, no waker or action is called or dropped.
 
 use std::collections::BTreeMap;
 use std::sync::Weak;
@@ -58,9 +58,9 @@ struct Timers {
     /// The thread that waits for deadlines of the machine's clock, once a timer has been registered.
     driver: Option<thread::Thread>,
     /// The time until which the driver sleeps by itself. Timers that are due later need not wake it, and most timers
-    /// are cancelled before they are due. The driver sets it under the lock before it sleeps, after a look at the first
-    /// timer. A timer that is registered afterwards wakes the driver if it is due earlier. While the driver is at work,
-    /// this time has passed: it looks again before it sleeps.
+    /// are cancelled before they are due. The driver sets this time under the lock before it sleeps, after a look at
+    /// the first timer. A timer that is registered afterwards wakes the driver if it is due earlier. While the driver
+    /// is at work, this time has passed, and the driver looks at the timers again before it sleeps.
     driver_sleeps_until: u64,
 }
 
@@ -108,7 +108,8 @@ impl Core {
         self.timers.lock().pending.first_key_value().map(|(place, _)| place.at)
     }
 
-    /// Does the same as [`next_deadline`](Self::next_deadline) for the driver, which then sleeps until that deadline.
+    /// Returns the same as [`next_deadline`](Self::next_deadline), and records that the driver now sleeps until that
+    /// deadline.
     fn next_for_driver(&self) -> Option<u64> {
         let mut timers = self.timers.lock();
         let next = timers.pending.first_key_value().map(|(place, _)| place.at);
@@ -119,7 +120,7 @@ impl Core {
     /// Registers an action for a time, unless the time has come already.
     ///
     /// # Panics
-    /// Panics if the system does not start the thread that waits for the machine's clock.
+    /// Panics if the system cannot start the thread that waits for the machine's clock.
     pub(super) fn register(self: &Arc<Self>, at: u64, action: Action) -> Registration {
         // The machine's clock may be read before the lock, because a due timer stays due as time passes.
         let machine_now = match &self.source {
@@ -206,7 +207,7 @@ impl Drop for Core {
     }
 }
 
-/// Starts the driver. It is a separate thread, so that workers in long jobs delay no timer, and so that a runtime
+/// Starts the driver. The driver is a separate thread, so that a worker in a long job delays no timer. A runtime
 /// without timers has no such thread.
 fn start_driver(clock: Weak<Core>) -> thread::Thread {
     let life = move || {
@@ -215,11 +216,11 @@ fn start_driver(clock: Weak<Core>) -> thread::Thread {
                 let Some(clock) = clock.upgrade() else { return };
                 clock.fire(clock.now());
                 clock.next_for_driver().map(|at| Duration::from_nanos(at.saturating_sub(clock.now())))
-                // The clock may be dropped here, on this thread: then the next look finds that it is gone.
+                // The clock may be dropped here, on this thread. If so, the next look finds that the clock is gone.
             };
             match wait {
                 Some(wait) if wait.is_zero() => {}
-                // The system rounds up, never down, so a timer is not early; if it were, the loop would come back here.
+                // The system rounds up, so the thread does not wake early. If it did, the loop would park it again.
                 Some(wait) => thread::park_timeout(wait),
                 None => thread::park(),
             }

@@ -1,12 +1,13 @@
-//! Sorts lanes by the stamp of their oldest entry: the smallest is stored separately, the rest in order.
+//! Sorts lanes by the stamps of their oldest entries. The lane with the smallest stamp is stored outside the map of the
+//! other lanes.
 //!
 //! A decision needs only the smallest stamp. Most often the lane with the smallest stamp moves on to its next entry and
-//! remains the smallest. So this lane is stored outside the map, which an interleave with one active lane in each group
-//! never touches.
+//! still has the smallest stamp. So this lane is stored outside the map, and an interleave with one active lane in each
+//! group never touches the map.
 
 use std::collections::BTreeMap;
 
-/// The lanes in order; see the page of the module.
+/// Lanes in order of their stamps; see the documentation of this module.
 #[derive(Debug, Default)]
 pub(super) struct Heads {
     /// The smallest stamp with its lane; `None` only if `rest` is empty.

@@ -1,4 +1,4 @@
-//! A branch as admission sees it: its waiting and granted items, and its turns.
+//! A lane is a branch as admission sees it: its waiting and granted items, and its turns.
 
 use std::collections::VecDeque;
 use std::task::Waker;
@@ -46,10 +46,10 @@ pub(in crate::interleave) struct Lane {
     pub(super) idle: Vec<(u64, Waker)>,
     /// The maximum number of turns that are kept although they have no work.
     pub(super) turns_kept: usize,
-    /// The number of turns that were made for a start and have not ended. A branch whose turns are made with it does
-    /// not count them.
+    /// The number of turns that were made for a start and have not ended. A branch that makes all its turns when it is
+    /// created does not count them.
     pub(super) turns: usize,
-    /// Whether a turn has ended its handler and will come for the next grant anyway, so that the first grant needs no
+    /// Whether a turn has ended its handler and will ask for the next grant anyway, so that the next grant needs no
     /// wake-up.
     pub(super) is_one_coming: bool,
     /// The number of threads that are giving items back because no handler can take them. Until they are done, offers
@@ -90,7 +90,7 @@ impl Lane {
         }
     }
 
-    /// Returns whether items are being returned to the port at present; then none may be taken.
+    /// Returns whether items are being given back to the port, while the branch may take no items.
     pub(in crate::interleave) fn is_declining(&self) -> bool {
         self.declining > 0
     }
@@ -151,11 +151,11 @@ impl Admission {
         Next::Park
     }
 
-    /// Ends the handler of an exclusive branch and starts the branch's next item in the same turn; the grant comes into
-    /// `granted`. Returns false if anything else has to be decided; then nothing has changed.
+    /// Ends the handler of an exclusive branch, starts the branch's next item in the same turn and stores the grant in
+    /// `granted`. If admission must decide anything else, changes nothing and returns false.
     ///
-    /// It decides as [`end`](Self::end) and [`next`](Self::next) would, for a queue of one client's changes. But it
-    /// keeps the slot, the position on the stack and the turn, which the next item needs at once.
+    /// This method decides as [`end`](Self::end) and [`next`](Self::next) would, for a queue of changes at one branch.
+    /// But it keeps the slot, the position on the stack and the turn, which the next item needs at once.
     pub(in crate::interleave) fn pass_on(
         &mut self,
         (index, identity): (usize, u64),
@@ -166,7 +166,7 @@ impl Admission {
             && self.nested.is_empty()
             && matches!(self.stack.as_slice(), [top] if *top == operation);
         let (Some((stamp, first)), true) = (self.heads[EXCLUSIVE].first(), is_plain) else { return false };
-        // Waiting concurrent items may keep waiting only if the order is by arrival and they came later.
+        // Waiting concurrent items may keep waiting only if the order is by arrival and these items came later.
         let concurrent = self.heads[CONCURRENT].first();
         if concurrent.is_some_and(|(waiting, _)| self.order != Order::Arrival || waiting < stamp) {
             return false;
@@ -209,10 +209,10 @@ impl Admission {
         }
     }
 
-    /// Handles the drop of a turn that was made for a start. It is dropped if its queue is closed or accepts nothing
-    /// from the thread that made it. Returns the items that no turn will handle now. If other turns live, they take
-    /// over and nothing is returned. Otherwise returns all items that the branch has taken; the branch takes no more
-    /// until [`accept_again`](Self::accept_again) is called.
+    /// Handles the drop of a turn that was made for a start. A turn is dropped if its queue is closed or accepts no
+    /// tasks from the thread that made the turn. If other turns live, they take over the items, and the result is
+    /// empty. Otherwise returns all items that the branch has taken; the branch takes no more until
+    /// [`accept_again`](Self::accept_again) is called.
     pub(in crate::interleave) fn abandon_turn(
         &mut self,
         (index, identity): (usize, u64),
@@ -240,22 +240,22 @@ impl Admission {
             left.items.extend(lane.pending.iter().filter_map(|entry| entry.item));
             let nested = self.nested.iter().filter(|(lane, _)| *lane == index);
             left.items.extend(nested.filter_map(|(_, entry)| entry.item));
-            // Otherwise each would be granted, refused and given back inside the other, as deep as the number of
+            // Otherwise items would be granted, refused and given back inside each other, as deep as the number of
             // waiting items.
             self.clear(index, wake);
         }
         left
     }
 
-    /// Ends the refusal of items that [`abandon_turn`](Self::abandon_turn) began.
+    /// Lets the branch take items again, which [`abandon_turn`](Self::abandon_turn) stopped.
     pub(in crate::interleave) fn accept_again(&mut self, (index, identity): (usize, u64)) {
         if let Some(lane) = self.lanes[index].as_mut().filter(|lane| lane.identity == identity) {
             lane.declining -= 1;
         }
     }
 
-    /// Handles the drop of a turn by its dispatcher. Returns the grant for which the turn was woken, and that no turn
-    /// will use now.
+    /// Handles the drop of a turn by its dispatcher. Returns the grant for which the turn was woken, because no turn
+    /// will use that grant now.
     pub(in crate::interleave) fn drop_turn(&mut self, (index, identity): (usize, u64), turn: u64) -> Option<Grant> {
         let lane = self.lanes[index].as_mut().filter(|lane| lane.identity == identity)?;
         let before = lane.idle.len();
@@ -263,7 +263,7 @@ impl Admission {
         if lane.idle.len() < before { None } else { lane.granted.pop_front() }
     }
 
-    /// Marks a branch that takes no more items.
+    /// Marks a branch as taking no more items.
     pub(in crate::interleave) fn spend(&mut self, (index, identity): (usize, u64)) {
         if let Some(lane) = self.lanes[index].as_mut().filter(|lane| lane.identity == identity) {
             lane.is_spent = true;

@@ -1,4 +1,4 @@
-//! Calls from a chain that already runs in the interleave: which would deadlock, which share, and which enter through
+//! Calls from a chain that already runs in the interleave. Such a call may deadlock, share the state, or enter through
 //! lent exclusivity.
 //!
 //! For the chain itself, see `calls.rs`.
@@ -19,14 +19,15 @@ pub(super) enum Relation {
     Stranger,
     /// The chain passes through this operation, which has lent its exclusivity.
     Lender(Operation),
-    /// An operation of the chain shares the state already, and the call only wants to share too.
+    /// An operation of the chain shares the state already, and the call only needs to share the state too.
     Sharer,
-    /// An operation of this lane would have to end first, and waits for the call itself.
+    /// An operation of this lane would have to end before the call can start, but this operation waits for the call.
     Deadlock(usize),
 }
 
 impl Admission {
-    /// Handles the arrival of a call whose chain already runs here; returns the entry if it must wait like any other.
+    /// Handles the arrival of a call whose chain already runs here; returns the entry if it must wait like any other
+    /// entry.
     pub(super) fn arrive_in_call(
         &mut self,
         lane: usize,
@@ -38,15 +39,15 @@ impl Admission {
             Relation::Stranger | Relation::Deadlock(_) => return Err(entry),
             Relation::Lender(operation) if self.stack.last() == Some(&operation) => self.start(lane, entry, true, wake),
             Relation::Lender(_) => self.nested.push_back((lane, entry)),
-            // Its caller shares the state already, so it takes nothing from anyone. If it waited behind an exclusive
-            // item, which waits for its caller, that would be the deadlock of recursive readers.
+            // The caller shares the state already, so its call delays no other handler. If the call waited behind an
+            // exclusive item, which waits for the caller, that would be the deadlock of recursive readers.
             Relation::Sharer => self.start(lane, entry, false, wake),
         }
         Ok(())
     }
 
     /// Returns how a chain of calls that wants to start in `lane` relates to the operations running here. The innermost
-    /// operation that has a relation decides.
+    /// operation of the chain that runs here decides.
     pub(super) fn relation(&self, lane: usize, call: &Frame) -> Relation {
         let group = self.lane(lane).group;
         if group.list().is_none() {
@@ -68,7 +69,7 @@ impl Admission {
         Relation::Stranger
     }
 
-    /// Returns the reason why a call to `lane` could never be answered; `None` if it could.
+    /// Returns the reason why a call to `lane` could never be answered, if there is one.
     pub(in crate::interleave) fn judge(&self, lane: usize, call: &Frame) -> Option<Refusal> {
         let Relation::Deadlock(holder) = self.relation(lane, call) else { return None };
         let name = |lane| self.lane(lane).name.clone().into_boxed_str();
@@ -102,8 +103,8 @@ impl Admission {
         }
     }
 
-    /// Takes the exclusivity back for the lender. Returns true if that succeeded; otherwise the waker is woken when the
-    /// calls have ended.
+    /// Takes the exclusivity back for the lender, and returns true. If calls still run, returns false and calls the
+    /// waker when they have ended.
     pub(in crate::interleave) fn reclaim(&mut self, operation: Operation, waker: &Waker, wake: &mut Wake) -> bool {
         if self.stack.last() == Some(&operation) {
             self.end_loan(operation, wake);

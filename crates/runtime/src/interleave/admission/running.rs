@@ -1,4 +1,4 @@
-//! Running handlers: who holds their operations, and their cancellation.
+//! Running handlers: the holders of their operations, and their cancellation.
 
 use std::task::Waker;
 
@@ -7,7 +7,7 @@ use crate::port::wake::Wake;
 
 pub(super) struct Running {
     pub(super) lane: usize,
-    /// Whether the operation excludes others, and therefore is on `stack`.
+    /// Whether the operation excludes other operations, and is therefore on `stack`.
     pub(super) is_stacked: bool,
     /// Whether the operation has lent its exclusivity to calls of its own chain.
     pub(super) is_lent: bool,
@@ -35,8 +35,8 @@ impl Admission {
         }
     }
 
-    /// Registers the waker of a suspended handler, which is woken if the handler is cancelled. Returns whether it has
-    /// been cancelled already.
+    /// Registers the waker of a suspended handler, to be called if the handler is cancelled. Returns whether the
+    /// handler has been cancelled already.
     pub(in crate::interleave) fn suspend(&mut self, operation: Operation, waker: &Waker) -> bool {
         let Some(running) = self.running_mut(operation) else { return false };
         if !running.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {
@@ -49,7 +49,7 @@ impl Admission {
         self.running(operation).is_some_and(|running| running.is_cancelled)
     }
 
-    /// Cancels the handlers in the lanes that `which` selects; returns how many.
+    /// Cancels the handlers in the lanes that `which` selects; returns the number of cancelled handlers.
     pub(in crate::interleave) fn cancel(&mut self, which: impl Fn(usize) -> bool, wake: &mut Wake) -> usize {
         let mut count = 0;
         for running in self.operations.iter_mut().filter_map(|(_, running)| running.as_mut()) {

@@ -42,7 +42,7 @@ impl<T> Waiters<T> {
         self.slot_mut(ticket).place = SlotState::between(previous, next);
     }
 
-    /// Takes a listed waiter out of its list; the caller records why.
+    /// Removes a waiter from its list; the caller sets its new state.
     #[inline]
     pub(super) fn unlink(&mut self, ticket: Ticket) {
         let (previous, next) = self.slot(ticket).place.neighbours();

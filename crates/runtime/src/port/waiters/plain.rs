@@ -1,5 +1,5 @@
-//! Handles waiters that take any item, when no other kind waits. This is the path of nearly every message, in as few
-//! steps as possible. Called by `port/plain.rs`.
+//! The fast path for waiters that take any item, while no other kind of waiter waits. Nearly every message takes this
+//! path, which `port/plain.rs` calls.
 
 use std::task::Waker;
 
@@ -47,8 +47,8 @@ impl<T> Waiters<T> {
             Some(ticket) => {
                 let slot = &mut self.slots[ticket.index()];
                 self.free = slot.place.next_free();
-                // Field by field, because a free slot already accepts any item. Written as a whole, the new slot would
-                // be built on the stack and the old one dropped.
+                // Writes field by field, because a free slot already accepts any item. Otherwise the new slot would be
+                // built on the stack, and the old slot dropped.
                 slot.order = order;
                 slot.place = place;
                 let none = slot.waker.replace(waker);

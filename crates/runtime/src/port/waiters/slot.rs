@@ -30,10 +30,11 @@ impl Ticket {
 
 /// Decides whether a receiver wants an item. Called under the port's lock, so it must be quick and must not use ports.
 ///
-/// Boxed twice: a pointer to a trait object takes two words, and every waiter would pay for the second.
+/// The predicate is boxed twice because a pointer to a trait object takes two words. Every waiter would need space for
+/// the second word.
 pub(crate) type Predicate<T> = Box<Box<dyn Fn(&T) -> bool + Send>>;
 
-/// The kind of items that a waiter wants, and how many.
+/// The kind and number of items that a waiter wants.
 pub(crate) enum Want<T> {
     /// One item; the predicate, if there is one, must accept it.
     One(Option<Predicate<T>>),
@@ -69,13 +70,13 @@ impl<T> Want<T> {
 /// The state of a waiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// In the list.
+    /// The waiter is in its list.
     Waiting,
-    /// Not in the list: the item with this sequence number is reserved for it.
+    /// The waiter is not in its list: the item with this sequence number is reserved for it.
     Offered(u64),
-    /// Not in the list: its predicate panicked; the text is kept outside the slots.
+    /// The waiter is not in its list: its predicate panicked. The panic message is stored outside the slots.
     Failed,
-    /// Not in the list: a take that was woken for available items, which are not marked.
+    /// The waiter is not in its list: it is a take that was woken for available items, which are not marked.
     Promised,
 }
 
@@ -92,7 +93,7 @@ pub(crate) enum Standing {
 pub(super) struct SlotState(u64);
 
 impl SlotState {
-    /// In a list, without neighbours yet.
+    /// The state of a listed waiter that has no neighbours yet.
     pub(super) const WAITING: Self = Self(0);
 
     const OFFERED: u64 = 1 << 62;
@@ -118,7 +119,7 @@ impl SlotState {
         Self(number(previous) << 31 | number(next))
     }
 
-    /// Marks a slot as unused and chains it to the next unused one.
+    /// Marks a slot as unused and chains it to the next unused slot.
     pub(super) fn free(next: Option<Ticket>) -> Self {
         Self(Self::FREE | next.map_or(0, |ticket| u64::from(ticket.0.get())))
     }
@@ -158,8 +159,8 @@ impl SlotState {
     }
 }
 
-/// A waiter, or a free slot. A free slot accepts any item and has no waker, and its state marks it as free. The size of
-/// every field was weighed for ten million waiters.
+/// A waiter, or a free slot. A free slot accepts any item and has no waker, and its state marks it as free. All fields
+/// are small, because a port may have ten million waiters.
 pub(super) struct Slot<T> {
     /// The waker; `None` once it has been used, until the waiter looks again.
     pub(super) waker: Option<Waker>,
