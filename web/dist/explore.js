@@ -3134,7 +3134,7 @@ function Ha(e) {
 	return t.forEach((t, n) => {
 		if (i[n]) return;
 		let o = Ua(n, a);
-		Ya(o.find((e) => s.has(e)) ?? o.reduce((e, t) => a[t].length === 1 && a[e].length !== 1 ? t : e, o[0]), a, s, i, (t) => Wa(e, t)), Qa(e, r, o, a, i), Za(o, a, i) > 0 && $a(o, a, i), to(o, i);
+		Ya(o.find((e) => s.has(e)) ?? n, a, s, i, (t) => Wa(e, t)), Qa(e, r, o, a, i), Za(o, a, i) > 0 && $a(o, a, i), to(o, i);
 		let l = Math.min(...o.map((e) => i[e][0])), u = o.reduce((e, t) => e + i[t][1], 0) / o.length;
 		o.forEach((e) => i[e] = La(i[e], [c - l, -u])), c = Math.max(...o.map((e) => i[e][0])) + Na;
 	}), {
@@ -3247,7 +3247,6 @@ function Za(e, t, n) {
 function Qa(e, t, n, r, i) {
 	let a = Ma(e, t), o = e.bonds.filter(({ a: e, b: t }, i) => !a[i] && n.includes(e) && r[e].length > 1 && r[t].length > 1), s = Za(n, r, i);
 	for (let e = 0; e < Fa && s > 0; e++) for (let { a: e, b: t } of o) {
-		if (s === 0) break;
 		let a = [Ua(t, r, e), Ua(e, r, t)], o = a[0].length <= a[1].length ? a[0] : a[1], c = o.map((e) => i[e]), [l, u] = [i[e], Ba(Ra(i[t], i[e]))];
 		o.forEach((e) => {
 			let [t, n] = Ra(i[e], l);
@@ -3306,8 +3305,7 @@ var no = {
 	"/": 1,
 	"\\": 1,
 	"=": 2,
-	"#": 3,
-	$: 4
+	"#": 3
 }, io = /^(?:Cl|Br|[BCNOPSFI]|[bcnops]|\*)/, ao = /^\[(\d*)(\*|[A-Z][a-z]?|[bcnops]|se|as)(@{0,2}(?:TH|AL|SP|TB|OH)?\d*)?(?:H(\d*))?(\++\d*|-+\d*)?(?::\d+)?\]/;
 function oo(e) {
 	let t = [], n = [], r = [], i = new Map(), a = new Set(), [o, s, c] = [
@@ -3357,7 +3355,7 @@ function oo(e) {
 				order: s
 			});
 			s = "";
-		} else if ((e = c.match(/^[-=#$:/\\]/)) && o >= 0) s = e[0];
+		} else if ((e = c.match(/^[-=#:/\\]/)) && o >= 0) s = e[0];
 		else if (c[0] === "(" && o >= 0) r.push(o);
 		else if (c[0] === ")" && r.length) o = r.pop();
 		else if (c[0] === ".") [o, s] = [-1, ""];
@@ -3418,7 +3416,7 @@ var uo = 26, fo = {
 	height: 180,
 	side: 30,
 	edge: 16
-}, po = .18, mo = .3, ho = (e) => /(^|_|\b)smiles(_|\b|$)/i.test(e);
+}, po = .18, mo = .3, ho = (e) => /smiles/i.test(e);
 function go({ smiles: e, width: t = fo.width, height: r = fo.height }) {
 	let i = n(() => {
 		let n = oo(e);
@@ -3435,10 +3433,7 @@ function go({ smiles: e, width: t = fo.width, height: r = fo.height }) {
 		height: i.height,
 		role: "img",
 		"aria-label": `Structure of ${e}`,
-		children: [_("path", {
-			d: i.lines,
-			style: { strokeWidth: Math.max(.8, i.bond / 17) }
-		}), i.letters]
+		children: [_("path", { d: i.lines }), i.letters]
 	}) : null;
 }
 function _o(e, t, n) {
@@ -3474,7 +3469,6 @@ function _o(e, t, n) {
 	return {
 		width: p,
 		height: m,
-		bond: f,
 		lines: _.join(""),
 		letters: b
 	};

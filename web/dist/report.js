@@ -1949,7 +1949,7 @@
 		return t.forEach((t, n) => {
 			if (i[n]) return;
 			let o = Rn(n, a);
-			Wn(o.find((e) => s.has(e)) ?? o.reduce((e, t) => a[t].length === 1 && a[e].length !== 1 ? t : e, o[0]), a, s, i, (t) => zn(e, t)), qn(e, r, o, a, i), Kn(o, a, i) > 0 && Jn(o, a, i), Xn(o, i);
+			Wn(o.find((e) => s.has(e)) ?? n, a, s, i, (t) => zn(e, t)), qn(e, r, o, a, i), Kn(o, a, i) > 0 && Jn(o, a, i), Xn(o, i);
 			let l = Math.min(...o.map((e) => i[e][0])), u = o.reduce((e, t) => e + i[t][1], 0) / o.length;
 			o.forEach((e) => i[e] = Mn(i[e], [c - l, -u])), c = Math.max(...o.map((e) => i[e][0])) + On;
 		}), {
@@ -2062,7 +2062,6 @@
 	function qn(e, t, n, r, i) {
 		let a = Dn(e, t), o = e.bonds.filter(({ a: e, b: t }, i) => !a[i] && n.includes(e) && r[e].length > 1 && r[t].length > 1), s = Kn(n, r, i);
 		for (let e = 0; e < An && s > 0; e++) for (let { a: e, b: t } of o) {
-			if (s === 0) break;
 			let a = [Rn(t, r, e), Rn(e, r, t)], o = a[0].length <= a[1].length ? a[0] : a[1], c = o.map((e) => i[e]), [l, u] = [i[e], Fn(Nn(i[t], i[e]))];
 			o.forEach((e) => {
 				let [t, n] = Nn(i[e], l);
@@ -2121,8 +2120,7 @@
 		"/": 1,
 		"\\": 1,
 		"=": 2,
-		"#": 3,
-		$: 4
+		"#": 3
 	}, $n = /^(?:Cl|Br|[BCNOPSFI]|[bcnops]|\*)/, er = /^\[(\d*)(\*|[A-Z][a-z]?|[bcnops]|se|as)(@{0,2}(?:TH|AL|SP|TB|OH)?\d*)?(?:H(\d*))?(\++\d*|-+\d*)?(?::\d+)?\]/;
 	function tr(e) {
 		let t = [], n = [], r = [], i = new Map(), a = new Set(), [o, s, c] = [
@@ -2172,7 +2170,7 @@
 					order: s
 				});
 				s = "";
-			} else if ((e = c.match(/^[-=#$:/\\]/)) && o >= 0) s = e[0];
+			} else if ((e = c.match(/^[-=#:/\\]/)) && o >= 0) s = e[0];
 			else if (c[0] === "(" && o >= 0) r.push(o);
 			else if (c[0] === ")" && r.length) o = r.pop();
 			else if (c[0] === ".") [o, s] = [-1, ""];
@@ -2233,7 +2231,7 @@
 		height: 180,
 		side: 30,
 		edge: 16
-	}, sr = .18, cr = .3, lr = (e) => /(^|_|\b)smiles(_|\b|$)/i.test(e);
+	}, sr = .18, cr = .3, lr = (e) => /smiles/i.test(e);
 	function ur({ smiles: e, width: t = or.width, height: n = or.height }) {
 		let r = G(() => {
 			let r = tr(e);
@@ -2250,10 +2248,7 @@
 			height: r.height,
 			role: "img",
 			"aria-label": `Structure of ${e}`,
-			children: [Z("path", {
-				d: r.lines,
-				style: { strokeWidth: Math.max(.8, r.bond / 17) }
-			}), r.letters]
+			children: [Z("path", { d: r.lines }), r.letters]
 		}) : null;
 	}
 	function dr(e, t, n) {
@@ -2289,7 +2284,6 @@
 		return {
 			width: p,
 			height: m,
-			bond: f,
 			lines: _.join(""),
 			letters: b
 		};

@@ -38,7 +38,7 @@ export function layout(molecule: Molecule): Drawing {
     if (places[first]) return;
     const part = partOf(first, neighbours);
     // Rings come first, as chains give way to them more easily.
-    const begin = part.find((at) => systemOf.has(at)) ?? part.reduce((best, at) => (neighbours[at].length === 1 && neighbours[best].length !== 1 ? at : best), part[0]);
+    const begin = part.find((at) => systemOf.has(at)) ?? first;
     grow(begin, neighbours, systemOf, places, (at) => isStraight(molecule, at));
     unfold(molecule, rings, part, neighbours, places as Place[]);
     if (overlaps(part, neighbours, places as Place[]) > 0) relax(part, neighbours, places as Place[]);
@@ -231,7 +231,6 @@ function unfold(molecule: Molecule, rings: number[][], part: number[], neighbour
   let least = overlaps(part, neighbours, places);
   for (let pass = 0; pass < PASSES && least > 0; pass++) {
     for (const { a, b } of own) {
-      if (least === 0) break;
       const sides = [partOf(b, neighbours, a), partOf(a, neighbours, b)];
       const side = sides[0].length <= sides[1].length ? sides[0] : sides[1];
       const before = side.map((at) => places[at]);

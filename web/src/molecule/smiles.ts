@@ -17,7 +17,7 @@ export interface Atom {
 export interface Bond {
   a: number;
   b: number;
-  /// 1 to 4. Aromatic bonds become 1 or 2.
+  /// 1 to 3. Aromatic bonds become 1 or 2.
   order: number;
   isAromatic: boolean;
 }
@@ -32,7 +32,7 @@ export const ATOMS_MAX = 200;
 
 /// Atoms that may stand without brackets, and their valences.
 const VALENCES: Record<string, number[]> = { B: [3], C: [4], N: [3, 5], O: [2], P: [3, 5], S: [2, 4, 6], F: [1], Cl: [1], Br: [1], I: [1] };
-const ORDERS: Record<string, number> = { '-': 1, '/': 1, '\\': 1, '=': 2, '#': 3, $: 4 };
+const ORDERS: Record<string, number> = { '-': 1, '/': 1, '\\': 1, '=': 2, '#': 3 };
 const BARE = /^(?:Cl|Br|[BCNOPSFI]|[bcnops]|\*)/;
 const BRACKET = /^\[(\d*)(\*|[A-Z][a-z]?|[bcnops]|se|as)(@{0,2}(?:TH|AL|SP|TB|OH)?\d*)?(?:H(\d*))?(\++\d*|-+\d*)?(?::\d+)?\]/;
 
@@ -75,7 +75,7 @@ export function parse(text: string): Molecule | null {
         if (!join(before.atom, last, before.order || order)) return null;
       } else open.set(found[0], { atom: last, order });
       order = '';
-    } else if ((found = rest.match(/^[-=#$:/\\]/)) && last >= 0) order = found[0];
+    } else if ((found = rest.match(/^[-=#:/\\]/)) && last >= 0) order = found[0];
     else if (rest[0] === '(' && last >= 0) branches.push(last);
     else if (rest[0] === ')' && branches.length) last = branches.pop()!;
     else if (rest[0] === '.') [last, order] = [-1, ''];

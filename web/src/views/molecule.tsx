@@ -13,7 +13,7 @@ const LINES = 0.18;
 const LETTER = 0.3;
 
 /// Whether a column has SMILES, by its name.
-export const isStructure = (name: string) => /(^|_|\b)smiles(_|\b|$)/i.test(name);
+export const isStructure = (name: string) => /smiles/i.test(name);
 
 /// Draws a molecule; nothing where the text is not SMILES.
 export function Structure({ smiles, width = FRAME.width, height = FRAME.height }: { smiles: string; width?: number; height?: number }) {
@@ -24,7 +24,7 @@ export function Structure({ smiles, width = FRAME.width, height = FRAME.height }
   if (!drawn) return null;
   return (
     <svg class="structure" viewBox={`0 0 ${drawn.width} ${drawn.height}`} width={drawn.width} height={drawn.height} role="img" aria-label={`Structure of ${smiles}`}>
-      <path d={drawn.lines} style={{ strokeWidth: Math.max(0.8, drawn.bond / 17) }} />
+      <path d={drawn.lines} />
       {drawn.letters}
     </svg>
   );
@@ -33,7 +33,6 @@ export function Structure({ smiles, width = FRAME.width, height = FRAME.height }
 interface Drawn {
   width: number;
   height: number;
-  bond: number;
   lines: string;
   letters: JSX.Element[];
 }
@@ -84,7 +83,7 @@ function draw(molecule: Molecule, most: number, highest: number): Drawn {
     }
   }
   const letters = atoms.flatMap((atom, one) => (isLettered[one] ? [letter(atom, one, at(places[one]), bond, isLeftOf(molecule, places, one))] : []));
-  return { width, height, bond, lines: lines.join(''), letters };
+  return { width, height, lines: lines.join(''), letters };
 }
 
 /// Whether an atom stands left of most of its neighbours: its hydrogens are then written before it.
