@@ -3099,193 +3099,8 @@ function Aa({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a,
 		]
 	});
 }
-// src/molecule/rings.ts
-function ja({ atoms: e, bonds: t }) {
-	let n = new Map();
-	return t.forEach(({ a: r, b: i }, a) => {
-		let o = new Int32Array(e.length).fill(-1);
-		o[r] = r;
-		let s = [r];
-		for (let n of s) {
-			if (n === i) break;
-			for (let r of e[n].bonds) {
-				let e = t[r].a === n ? t[r].b : t[r].a;
-				r === a || o[e] >= 0 || (o[e] = n, s.push(e));
-			}
-		}
-		if (o[i] < 0) return;
-		let c = [i];
-		for (; c[c.length - 1] !== r;) c.push(o[c[c.length - 1]]);
-		n.set([...c].sort((e, t) => e - t).join(), c);
-	}), [...n.values()].sort((e, t) => e.length - t.length);
-}
-function Ma({ atoms: e, bonds: t }, n) {
-	let r = t.map(() => !1);
-	for (let i of n) i.forEach((n, a) => {
-		let o = i[(a + 1) % i.length];
-		for (let i of e[n].bonds) (t[i].a === o || t[i].b === o) && (r[i] = !0);
-	});
-	return r;
-}
-// src/molecule/layout.ts
-var Na = 1.5, Pa = .75, Fa = 3, Ia = 60, La = ([e, t], [n, r]) => [e + n, t + r], Ra = ([e, t], [n, r]) => [e - n, t - r], za = (e, t = 1) => [t * Math.cos(e), t * Math.sin(e)], Ba = ([e, t]) => Math.atan2(t, e), Va = (e, t) => Math.hypot(e[0] - t[0], e[1] - t[1]);
-function Ha(e) {
-	let { atoms: t, bonds: n } = e, r = ja(e), i = t.map(() => void 0), a = t.map(({ bonds: e }, t) => e.map((e) => n[e].a === t ? n[e].b : n[e].a)), o = Ga(r).map((e) => Ka(e)), s = new Map(o.flatMap((e) => [...e.keys()].map((t) => [t, e]))), c = 0;
-	return t.forEach((t, n) => {
-		if (i[n]) return;
-		let o = Ua(n, a);
-		Ya(o.find((e) => s.has(e)) ?? n, a, s, i, (t) => Wa(e, t)), Qa(e, r, o, a, i), Za(o, a, i) > 0 && $a(o, a, i), to(o, i);
-		let l = Math.min(...o.map((e) => i[e][0])), u = o.reduce((e, t) => e + i[t][1], 0) / o.length;
-		o.forEach((e) => i[e] = La(i[e], [c - l, -u])), c = Math.max(...o.map((e) => i[e][0])) + Na;
-	}), {
-		places: i,
-		rings: r
-	};
-}
-function Ua(e, t, n = -1) {
-	let r = [e], i = new Set([e, n]);
-	for (let e of r) for (let n of t[e]) i.has(n) || (i.add(n), r.push(n));
-	return r;
-}
-function Wa({ atoms: e, bonds: t }, n) {
-	let r = e[n].bonds.map((e) => t[e].order);
-	return r.length === 2 && (r.includes(3) || r[0] === 2 && r[1] === 2);
-}
-function Ga(e) {
-	let t = [];
-	for (let n of e) {
-		let e = t.filter((e) => e.some((e) => e.some((e) => n.includes(e)))), r = [n, ...e.flat()];
-		e.forEach((e) => t.splice(t.indexOf(e), 1)), t.push(r);
-	}
-	return t;
-}
-function Ka(e) {
-	let t = new Map(), n = new Set(e), r = (t) => e.filter((e) => e !== t && e.some((e) => t.includes(e))).length, i = [...e].sort((e, t) => r(t) - r(e) || t.length - e.length)[0];
-	for (; i;) {
-		qa(i, t), n.delete(i);
-		let e = (e) => e.filter((e) => t.has(e)).length, r = (t) => e(t) === 0 ? Infinity : e(t) === 2 ? 0 : e(t);
-		i = [...n].sort((e, t) => r(e) - r(t))[0];
-	}
-	return t;
-}
-function qa(e, t) {
-	let n = e.length, r = e.map((e) => t.has(e)), i = r.filter(Boolean).length;
-	if (i === n) return;
-	let a = .5 / Math.sin(Math.PI / n);
-	if (i < 2) {
-		let i = r.indexOf(!0), o = i < 0 ? void 0 : t.get(e[i]), s = [...t.values()].filter((e) => e !== o && o && Va(e, o) < 1.2), c = o ? Xa(s.map((e) => Ba(Ra(e, o))), 1)[0] : 0, l = o ? La(o, za(c, a)) : [0, 0], u = o ? c + Math.PI : Math.PI / 2;
-		e.forEach((e, r) => {
-			t.has(e) || t.set(e, La(l, za(u + 2 * Math.PI * (r - Math.max(0, i)) / n, a)));
-		});
-		return;
-	}
-	let o = [...t.values()];
-	e.forEach((i, a) => {
-		if (!r[a] || r[(a + 1) % n]) return;
-		let s = [], c = a + 1;
-		for (; !r[c % n]; c++) s.push(e[c % n]);
-		let [l, u] = [t.get(i), t.get(e[c % n])], d = [1, -1].map((e) => Ja(l, u, s.length, e)), f = (e) => e.reduce((e, t) => e + o.reduce((e, n) => e + 1 / (.01 + Va(t, n) ** 2), 0), 0), p = f(d[0]) <= f(d[1]) ? d[0] : d[1];
-		s.forEach((e, n) => t.set(e, p[n]));
-	});
-}
-function Ja(e, t, n, r) {
-	let i = Va(e, t), a = n + 1, [o, s] = [1e-6, 2 * Math.PI / a - 1e-6];
-	for (let e = 0; e < 50; e++) {
-		let e = (o + s) / 2;
-		Math.sin(a * e / 2) / Math.sin(e / 2) > i ? o = e : s = e;
-	}
-	let c = o, l = Ba(Ra(t, e)) + r * c * (a - 1) / 2, u = e;
-	return Array.from({ length: n }, () => (u = La(u, za(l)), l -= r * c, u));
-}
-function Ya(e, t, n, r, i) {
-	let a = [], o = (e, i, o) => {
-		let s = n.get(e);
-		if (!s) {
-			r[e] = i, a.push(e);
-			return;
-		}
-		let c = s.get(e), l = Xa(t[e].filter((e) => s.has(e)).map((e) => Ba(Ra(s.get(e), c))), 1)[0], u = o === null ? 0 : o - l;
-		for (let [e, t] of s) {
-			let [n, o] = Ra(t, c);
-			r[e] = La(i, [n * Math.cos(u) - o * Math.sin(u), n * Math.sin(u) + o * Math.cos(u)]), a.push(e);
-		}
-	};
-	o(e, [0, 0], null);
-	for (let e of a) {
-		let n = r[e], a = t[e].filter((e) => !r[e]);
-		if (!a.length) continue;
-		let s = new Map(a.map((n) => [n, Ua(n, t, e).length]));
-		a.sort((e, t) => s.get(t) - s.get(e));
-		let c = t[e].filter((e) => r[e]).map((e) => Ba(Ra(r[e], n))), l;
-		l = c.length === 0 ? a.length === 1 ? [-Math.PI / 6] : a.map((e, t) => -Math.PI / 6 + 2 * Math.PI * t / a.length) : c.length === 1 && a.length === 1 ? i(e) ? [c[0] + Math.PI] : [c[0] + 2 * Math.PI / 3, c[0] - 2 * Math.PI / 3] : Xa(c, a.length);
-		let u = (e) => {
-			let t = La(n, za(e));
-			return r.reduce((e, n) => e + (n ? 1 / (.1 + Va(t, n) ** 4) : 0), 0);
-		};
-		for (let e of a) {
-			let t = l.reduce((e, t) => u(t) < u(e) - 1e-9 ? t : e);
-			l.splice(l.indexOf(t), 1), o(e, La(n, za(t)), t + Math.PI);
-		}
-	}
-}
-function Xa(e, t) {
-	let n = [...e].sort((e, t) => e - t), [r, i] = [0, 0];
-	return n.forEach((e, t) => {
-		let a = (t + 1 < n.length ? n[t + 1] : n[0] + 2 * Math.PI) - e;
-		a > i + 1e-9 && ([r, i] = [e, a]);
-	}), Array.from({ length: t }, (e, n) => r + i * (n + 1) / (t + 1));
-}
-function Za(e, t, n) {
-	let r = 0;
-	return e.forEach((i, a) => {
-		for (let o = a + 1; o < e.length; o++) {
-			let a = e[o], s = Va(n[i], n[a]);
-			s < Pa && !t[i].includes(a) && (r += Pa - s);
-		}
-	}), r;
-}
-function Qa(e, t, n, r, i) {
-	let a = Ma(e, t), o = e.bonds.filter(({ a: e, b: t }, i) => !a[i] && n.includes(e) && r[e].length > 1 && r[t].length > 1), s = Za(n, r, i);
-	for (let e = 0; e < Fa && s > 0; e++) for (let { a: e, b: t } of o) {
-		let a = [Ua(t, r, e), Ua(e, r, t)], o = a[0].length <= a[1].length ? a[0] : a[1], c = o.map((e) => i[e]), [l, u] = [i[e], Ba(Ra(i[t], i[e]))];
-		o.forEach((e) => {
-			let [t, n] = Ra(i[e], l);
-			i[e] = La(l, za(2 * u - Ba([t, n]), Math.hypot(t, n)));
-		});
-		let d = Za(n, r, i);
-		d < s - 1e-9 ? s = d : o.forEach((e, t) => i[e] = c[t]);
-	}
-}
-function $a(e, t, n) {
-	let r = e.length, i = e.map((n) => {
-		let r = new Map([[n, 0]]);
-		for (let [e, n] of r) for (let i of t[e]) r.has(i) || r.set(i, n + 1);
-		return e.map((e) => eo(r.get(e)));
-	}), a = i.map((e) => e.reduce((e, t) => e + (t ? 1 / t ** 2 : 0), 0));
-	for (let t = 0; t < Ia; t++) for (let t = 0; t < r; t++) {
-		let [o, s] = [0, 0], c = n[e[t]];
-		for (let a = 0; a < r; a++) {
-			if (a === t) continue;
-			let r = n[e[a]], l = i[t][a], u = Va(c, r) || .001, d = 1 / l ** 2;
-			o += d * (r[0] + (c[0] - r[0]) * l / u), s += d * (r[1] + (c[1] - r[1]) * l / u);
-		}
-		n[e[t]] = [o / a[t], s / a[t]];
-	}
-}
-function eo(e) {
-	return e < 2 ? e : .87 * e;
-}
-function to(e, t) {
-	let n = Array.from({ length: 6 }, (n, r) => {
-		let i = r * Math.PI / 6, a = e.map((e) => t[e][0] * Math.sin(i) + t[e][1] * Math.cos(i));
-		return Math.max(...a) - Math.min(...a);
-	}), r = n.indexOf(Math.min(...n)) * Math.PI / 6;
-	e.forEach((e) => {
-		let [n, i] = t[e];
-		t[e] = [n * Math.cos(r) - i * Math.sin(r), n * Math.sin(r) + i * Math.cos(r)];
-	});
-}
-var no = {
+// src/molecule/smiles.ts
+var ja = ({ a: e, b: t }, n) => e === n ? t : e, Ma = {
 	B: [3],
 	C: [4],
 	N: [3, 5],
@@ -3300,25 +3115,25 @@ var no = {
 	Cl: [1],
 	Br: [1],
 	I: [1]
-}, ro = {
+}, Na = {
 	"-": 1,
 	"/": 1,
 	"\\": 1,
 	"=": 2,
 	"#": 3
-}, io = /^(?:Cl|Br|[BCNOPSFI]|[bcnops]|\*)/, ao = /^\[(\d*)(\*|[A-Z][a-z]?|[bcnops]|se|as)(@{0,2}(?:TH|AL|SP|TB|OH)?\d*)?(?:H(\d*))?(\++\d*|-+\d*)?(?::\d+)?\]/;
-function oo(e) {
+}, Pa = /^(?:Cl|Br|[BCNOPSFI]|[bcnops]|\*)/, Fa = /^\[(\d*)(\*|[A-Z][a-z]?|[bcnops]|se|as)(@{0,2}(?:TH|AL|SP|TB|OH)?\d*)?(?:H(\d*))?(\++\d*|-+\d*)?(?::\d+)?\]/;
+function Ia(e) {
 	let t = [], n = [], r = [], i = new Map(), a = new Set(), [o, s, c] = [
 		-1,
 		"",
 		e.trim()
 	], l = (e, r, i) => {
-		if (e === r || t[e].bonds.some((e) => n[e].a === r || n[e].b === r)) return !1;
+		if (e === r || t[e].bonds.some((t) => ja(n[t], e) === r)) return !1;
 		let a = i === ":" || i === "" && t[e].isAromatic && t[r].isAromatic;
 		return [e, r].forEach((e) => t[e].bonds.push(n.length)), n.push({
 			a: e,
 			b: r,
-			order: ro[i] ?? 1,
+			order: Na[i] ?? 1,
 			isAromatic: a
 		}), !0;
 	}, u = (e, n) => {
@@ -3337,9 +3152,9 @@ function oo(e) {
 	};
 	for (; c;) {
 		let e;
-		if (e = c.match(io)) {
+		if (e = c.match(Pa)) {
 			if (a.add(t.length), !u(e[0], {})) return null;
-		} else if (e = c.match(ao)) {
+		} else if (e = c.match(Fa)) {
 			let [, t, n, , r, i = ""] = e, a = i[0] === "-" ? -1 : 1, o = Number(i.replace(/^[+-]+/, "")) || i.replace(/\d/g, "").length;
 			if (!u(n, {
 				isotope: Number(t),
@@ -3367,18 +3182,16 @@ function oo(e) {
 		atoms: t,
 		bonds: n
 	};
-	so(d, a);
-	let f = Ma(d, ja(d));
-	return n.forEach((e, t) => e.isAromatic &&= f[t]), lo(d), d;
+	return La(d, a), Ba(d), n.forEach((e) => e.isAromatic &&= e.ring !== void 0), za(d), d;
 }
-function so({ atoms: e, bonds: t }, n) {
+function La({ atoms: e, bonds: t }, n) {
 	for (let r of n) {
-		let n = e[r], i = n.bonds.reduce((e, n) => e + t[n].order, 0) + +!!n.isAromatic, a = no[n.symbol] ?? [], o = n.isAromatic ? a[0] : a.find((e) => e >= i);
+		let n = e[r], i = n.bonds.reduce((e, n) => e + t[n].order, 0) + +!!n.isAromatic, a = Ma[n.symbol] ?? [], o = n.isAromatic ? a[0] : a.find((e) => e >= i);
 		n.hydrogens = o === void 0 ? 0 : Math.max(0, o - i);
 	}
 }
-var co = 2e4;
-function lo({ atoms: e, bonds: t }) {
+var Ra = 2e4;
+function za({ atoms: e, bonds: t }) {
 	let n = new Set();
 	e.forEach((e, r) => {
 		if (!e.isAromatic) return;
@@ -3401,7 +3214,7 @@ function lo({ atoms: e, bonds: t }) {
 		}
 		if (!e) return !0;
 		for (let i of e) {
-			if (++r > co) return !1;
+			if (++r > Ra) return !1;
 			let { a: e, b: o } = t[i];
 			if (n.delete(e), n.delete(o), t[i].order = 2, a()) return !0;
 			t[i].order = 1, n.add(e), n.add(o);
@@ -3410,17 +3223,197 @@ function lo({ atoms: e, bonds: t }) {
 	};
 	a();
 }
+// src/molecule/rings.ts
+function Ba({ atoms: e, bonds: t }) {
+	let n = new Map(), r = t.map((r) => {
+		let { a: i, b: a } = r, o = new Int32Array(e.length).fill(-1);
+		o[i] = i;
+		let s = [i];
+		for (let n of s) {
+			if (n === a) break;
+			for (let i of e[n].bonds) {
+				let e = ja(t[i], n);
+				t[i] === r || o[e] >= 0 || (o[e] = n, s.push(e));
+			}
+		}
+		if (o[a] < 0) return "";
+		let c = [a];
+		for (; c[c.length - 1] !== i;) c.push(o[c[c.length - 1]]);
+		let l = [...c].sort((e, t) => e - t).join();
+		return n.set(l, c), l;
+	});
+	t.forEach((e, t) => e.ring = n.get(r[t]));
+}
+function Va(e) {
+	let t = new Set(e.map(({ ring: e }) => e));
+	return t.delete(void 0), [...t].sort((e, t) => e.length - t.length);
+}
+// src/molecule/layout.ts
+var Ha = 1.5, Ua = .75, Wa = 3, Ga = 60, Ka = ([e, t], [n, r]) => [e + n, t + r], qa = ([e, t], [n, r]) => [e - n, t - r], Ja = (e, t = 1) => [t * Math.cos(e), t * Math.sin(e)], Ya = ([e, t]) => Math.atan2(t, e), Xa = (e, t) => Math.hypot(e[0] - t[0], e[1] - t[1]);
+function Za(e) {
+	let { atoms: t, bonds: n } = e, r = t.map(() => void 0), i = t.map(({ bonds: e }, t) => e.map((e) => ja(n[e], t))), a = eo(Va(n)).map(to), o = new Map(a.flatMap((e) => [...e.keys()].map((t) => [t, e]))), s = 0;
+	return t.forEach((t, n) => {
+		if (r[n]) return;
+		let a = Qa(n, i);
+		io(a.find((e) => o.has(e)) ?? n, i, o, r, (t) => $a(e, t)), so(e, a, i, r), oo(a, i, r) > 0 && co(a, i, r), uo(a, r);
+		let c = Math.min(...a.map((e) => r[e][0])), l = a.reduce((e, t) => e + r[t][1], 0) / a.length;
+		a.forEach((e) => r[e] = Ka(r[e], [s - c, -l])), s = Math.max(...a.map((e) => r[e][0])) + Ha;
+	}), r;
+}
+function Qa(e, t, n = -1) {
+	let r = [e], i = new Set([e, n]);
+	for (let e of r) for (let n of t[e]) i.has(n) || (i.add(n), r.push(n));
+	return r;
+}
+function $a({ atoms: e, bonds: t }, n) {
+	let r = e[n].bonds.map((e) => t[e].order);
+	return r.length === 2 && (r.includes(3) || r[0] === 2 && r[1] === 2);
+}
+function eo(e) {
+	let t = [];
+	for (let n of e) {
+		let e = t.filter((e) => e.some((e) => e.some((e) => n.includes(e)))), r = [n, ...e.flat()];
+		e.forEach((e) => t.splice(t.indexOf(e), 1)), t.push(r);
+	}
+	return t;
+}
+function to(e) {
+	let t = new Map(), n = new Set(e), r = (t) => e.filter((e) => e !== t && e.some((e) => t.includes(e))).length, i = [...e].sort((e, t) => r(t) - r(e) || t.length - e.length)[0];
+	for (; i;) {
+		no(i, t), n.delete(i);
+		let e = (e) => e.filter((e) => t.has(e)).length, r = (t) => e(t) === 0 ? Infinity : e(t) === 2 ? 0 : e(t);
+		i = [...n].sort((e, t) => r(e) - r(t))[0];
+	}
+	return t;
+}
+function no(e, t) {
+	let n = e.length, r = e.map((e) => t.has(e)), i = r.filter(Boolean).length;
+	if (i === n) return;
+	let a = .5 / Math.sin(Math.PI / n);
+	if (i < 2) {
+		let i = r.indexOf(!0), o = i < 0 ? void 0 : t.get(e[i]), s = [...t.values()].filter((e) => e !== o && o && Xa(e, o) < 1.2), c = o ? ao(s.map((e) => Ya(qa(e, o))), 1)[0] : 0, l = o ? Ka(o, Ja(c, a)) : [0, 0], u = o ? c + Math.PI : Math.PI / 2;
+		e.forEach((e, r) => {
+			t.has(e) || t.set(e, Ka(l, Ja(u + 2 * Math.PI * (r - Math.max(0, i)) / n, a)));
+		});
+		return;
+	}
+	let o = [...t.values()];
+	e.forEach((i, a) => {
+		if (!r[a] || r[(a + 1) % n]) return;
+		let s = [], c = a + 1;
+		for (; !r[c % n]; c++) s.push(e[c % n]);
+		let [l, u] = [t.get(i), t.get(e[c % n])], d = [1, -1].map((e) => ro(l, u, s.length, e)), f = (e) => e.reduce((e, t) => e + o.reduce((e, n) => e + 1 / (.01 + Xa(t, n) ** 2), 0), 0), p = f(d[0]) <= f(d[1]) ? d[0] : d[1];
+		s.forEach((e, n) => t.set(e, p[n]));
+	});
+}
+function ro(e, t, n, r) {
+	let i = Xa(e, t), a = n + 1, [o, s] = [1e-6, 2 * Math.PI / a - 1e-6];
+	for (let e = 0; e < 50; e++) {
+		let e = (o + s) / 2;
+		Math.sin(a * e / 2) / Math.sin(e / 2) > i ? o = e : s = e;
+	}
+	let c = o, l = Ya(qa(t, e)) + r * c * (a - 1) / 2, u = e;
+	return Array.from({ length: n }, () => (u = Ka(u, Ja(l)), l -= r * c, u));
+}
+function io(e, t, n, r, i) {
+	let a = [], o = (e, i, o) => {
+		let s = n.get(e);
+		if (!s) {
+			r[e] = i, a.push(e);
+			return;
+		}
+		let c = s.get(e), l = ao(t[e].filter((e) => s.has(e)).map((e) => Ya(qa(s.get(e), c))), 1)[0], u = o === null ? 0 : o - l;
+		for (let [e, t] of s) {
+			let [n, o] = qa(t, c);
+			r[e] = Ka(i, [n * Math.cos(u) - o * Math.sin(u), n * Math.sin(u) + o * Math.cos(u)]), a.push(e);
+		}
+	};
+	o(e, [0, 0], null);
+	for (let e of a) {
+		let n = r[e], a = t[e].filter((e) => !r[e]);
+		if (!a.length) continue;
+		let s = new Map(a.map((n) => [n, Qa(n, t, e).length]));
+		a.sort((e, t) => s.get(t) - s.get(e));
+		let c = t[e].filter((e) => r[e]).map((e) => Ya(qa(r[e], n))), l;
+		l = c.length === 0 ? a.length === 1 ? [-Math.PI / 6] : a.map((e, t) => -Math.PI / 6 + 2 * Math.PI * t / a.length) : c.length === 1 && a.length === 1 ? i(e) ? [c[0] + Math.PI] : [c[0] + 2 * Math.PI / 3, c[0] - 2 * Math.PI / 3] : ao(c, a.length);
+		let u = (e) => {
+			let t = Ka(n, Ja(e));
+			return r.reduce((e, n) => e + (n ? 1 / (.1 + Xa(t, n) ** 4) : 0), 0);
+		};
+		for (let e of a) {
+			let t = l.reduce((e, t) => u(t) < u(e) - 1e-9 ? t : e);
+			l.splice(l.indexOf(t), 1), o(e, Ka(n, Ja(t)), t + Math.PI);
+		}
+	}
+}
+function ao(e, t) {
+	let n = [...e].sort((e, t) => e - t), [r, i] = [0, 0];
+	return n.forEach((e, t) => {
+		let a = (t + 1 < n.length ? n[t + 1] : n[0] + 2 * Math.PI) - e;
+		a > i + 1e-9 && ([r, i] = [e, a]);
+	}), Array.from({ length: t }, (e, n) => r + i * (n + 1) / (t + 1));
+}
+function oo(e, t, n) {
+	let r = 0;
+	return e.forEach((i, a) => {
+		for (let o = a + 1; o < e.length; o++) {
+			let a = e[o], s = Xa(n[i], n[a]);
+			s < Ua && !t[i].includes(a) && (r += Ua - s);
+		}
+	}), r;
+}
+function so({ bonds: e }, t, n, r) {
+	let i = e.filter(({ a: e, b: r, ring: i }) => !i && t.includes(e) && n[e].length > 1 && n[r].length > 1), a = oo(t, n, r);
+	for (let e = 0; e < Wa && a > 0; e++) for (let { a: e, b: o } of i) {
+		let i = [Qa(o, n, e), Qa(e, n, o)], s = i[0].length <= i[1].length ? i[0] : i[1], c = s.map((e) => r[e]), [l, u] = [r[e], Ya(qa(r[o], r[e]))];
+		s.forEach((e) => {
+			let [t, n] = qa(r[e], l);
+			r[e] = Ka(l, Ja(2 * u - Ya([t, n]), Math.hypot(t, n)));
+		});
+		let d = oo(t, n, r);
+		d < a - 1e-9 ? a = d : s.forEach((e, t) => r[e] = c[t]);
+	}
+}
+function co(e, t, n) {
+	let r = e.length, i = e.map((n) => {
+		let r = new Map([[n, 0]]);
+		for (let [e, n] of r) for (let i of t[e]) r.has(i) || r.set(i, n + 1);
+		return e.map((e) => lo(r.get(e)));
+	}), a = i.map((e) => e.reduce((e, t) => e + (t ? 1 / t ** 2 : 0), 0));
+	for (let t = 0; t < Ga; t++) for (let t = 0; t < r; t++) {
+		let [o, s] = [0, 0], c = n[e[t]];
+		for (let a = 0; a < r; a++) {
+			if (a === t) continue;
+			let r = n[e[a]], l = i[t][a], u = Xa(c, r) || .001, d = 1 / l ** 2;
+			o += d * (r[0] + (c[0] - r[0]) * l / u), s += d * (r[1] + (c[1] - r[1]) * l / u);
+		}
+		n[e[t]] = [o / a[t], s / a[t]];
+	}
+}
+function lo(e) {
+	return e < 2 ? e : .87 * e;
+}
+function uo(e, t) {
+	let n = Array.from({ length: 6 }, (n, r) => {
+		let i = r * Math.PI / 6, a = e.map((e) => t[e][0] * Math.sin(i) + t[e][1] * Math.cos(i));
+		return Math.max(...a) - Math.min(...a);
+	}), r = n.indexOf(Math.min(...n)) * Math.PI / 6;
+	e.forEach((e) => {
+		let [n, i] = t[e];
+		t[e] = [n * Math.cos(r) - i * Math.sin(r), n * Math.sin(r) + i * Math.cos(r)];
+	});
+}
 // src/views/molecule.tsx
-var uo = 26, fo = {
+var fo = 26, po = {
 	width: 260,
 	height: 180,
 	side: 30,
 	edge: 16
-}, po = .18, mo = .3, ho = (e) => /smiles/i.test(e);
-function go({ smiles: e, width: t = fo.width, height: r = fo.height }) {
+}, mo = .18, ho = .3, go = (e) => /smiles/i.test(e);
+function _o({ smiles: e, width: t = po.width, height: r = po.height }) {
 	let i = n(() => {
-		let n = oo(e);
-		return n && _o(n, t, r);
+		let n = Ia(e);
+		return n && vo(n, t, r);
 	}, [
 		e,
 		t,
@@ -3436,47 +3429,43 @@ function go({ smiles: e, width: t = fo.width, height: r = fo.height }) {
 		children: [_("path", { d: i.lines }), i.letters]
 	}) : null;
 }
-function _o(e, t, n) {
-	let { atoms: r, bonds: i } = e, { places: a, rings: o } = Ha(e), s = (e) => {
+function vo(e, t, n) {
+	let { atoms: r, bonds: i } = e, a = Za(e), o = (e) => {
 		let t = a.map((t) => t[e]);
 		return [Math.min(...t), Math.max(...t)];
-	}, [[c, l], [u, d]] = [s(0), s(1)], f = Math.min(uo, (t - 2 * fo.side) / Math.max(l - c, 1e-9), (n - 2 * fo.edge) / Math.max(d - u, 1e-9)), [p, m] = [Math.ceil((l - c) * f + 2 * fo.side), Math.ceil((d - u) * f + 2 * fo.edge)], h = ([e, t]) => [(e - c) * f + fo.side, (d - t) * f + fo.edge], g = r.map((e) => e.symbol !== "C" || e.charge !== 0 || e.isotope > 0 || e.bonds.length === 0), _ = [], v = (e, t) => {
-		let [[n, r], [i, a]] = [h(e), h(t)];
-		_.push(`M${n.toFixed(1)} ${r.toFixed(1)}L${i.toFixed(1)} ${a.toFixed(1)}`);
-	}, y = new Map();
-	for (let e of o) e.forEach((t, n) => {
-		let r = [t, e[(n + 1) % e.length]].sort((e, t) => e - t).join();
-		y.has(r) || y.set(r, e);
-	});
-	for (let { a: e, b: t, order: n } of i) {
-		let [o, s] = [a[e], a[t]], c = Math.hypot(s[0] - o[0], s[1] - o[1]) || 1, [l, u] = [(s[0] - o[0]) / c, (s[1] - o[1]) / c], d = (n, r = 0) => {
-			let [i, a] = [Math.max(r, g[e] ? mo : 0), Math.max(r, g[t] ? mo : 0)];
-			i + a >= c || v([o[0] + l * i - u * n, o[1] + u * i + l * n], [s[0] - l * a - u * n, s[1] - u * a + l * n]);
-		}, f = y.get([e, t].sort((e, t) => e - t).join()), p = r[e].bonds.length === 1 || r[t].bonds.length === 1;
-		if (n === 1) d(0);
+	}, [[s, c], [l, u]] = [o(0), o(1)], d = Math.min(fo, (t - 2 * po.side) / Math.max(c - s, 1e-9), (n - 2 * po.edge) / Math.max(u - l, 1e-9)), [f, p] = [Math.ceil((c - s) * d + 2 * po.side), Math.ceil((u - l) * d + 2 * po.edge)], m = ([e, t]) => [(e - s) * d + po.side, (u - t) * d + po.edge], h = r.map((e) => e.symbol !== "C" || e.charge !== 0 || e.isotope > 0 || e.bonds.length === 0), g = [], _ = (e, t) => {
+		let [[n, r], [i, a]] = [m(e), m(t)];
+		g.push(`M${n.toFixed(1)} ${r.toFixed(1)}L${i.toFixed(1)} ${a.toFixed(1)}`);
+	};
+	for (let { a: e, b: t, order: n, ring: o } of i) {
+		let [s, c] = [a[e], a[t]], l = Math.hypot(c[0] - s[0], c[1] - s[1]) || 1, [u, d] = [(c[0] - s[0]) / l, (c[1] - s[1]) / l], f = (n, r = 0) => {
+			let [i, a] = [Math.max(r, h[e] ? ho : 0), Math.max(r, h[t] ? ho : 0)];
+			i + a >= l || _([s[0] + u * i - d * n, s[1] + d * i + u * n], [c[0] - u * a - d * n, c[1] - d * a + u * n]);
+		}, p = r[e].bonds.length === 1 || r[t].bonds.length === 1;
+		if (n === 1) f(0);
 		else if (n > 2) for (let e of [
 			-.18,
 			0,
-			po
-		]) d(e);
-		else if (p && !f) for (let e of [-.18 / 2, po / 2]) d(e);
+			mo
+		]) f(e);
+		else if (p && !o) for (let e of [-.18 / 2, mo / 2]) f(e);
 		else {
-			let n = (f ?? [e, t].flatMap((e) => r[e].bonds.map((t) => i[t].a === e ? i[t].b : i[t].a))).reduce((e, t) => e + Math.sign(Math.round(100 * ((a[t][1] - o[1]) * l - (a[t][0] - o[0]) * u))), 0);
-			d(0), d(n < 0 ? -.18 : po, .14);
+			let n = (o ?? [e, t].flatMap((e) => r[e].bonds.map((t) => ja(i[t], e)))).reduce((e, t) => e + Math.sign(Math.round(100 * ((a[t][1] - s[1]) * u - (a[t][0] - s[0]) * d))), 0);
+			f(0), f(n < 0 ? -.18 : mo, .14);
 		}
 	}
-	let b = r.flatMap((t, n) => g[n] ? [yo(t, n, h(a[n]), f, vo(e, a, n))] : []);
+	let v = r.flatMap((t, n) => h[n] ? [bo(t, n, m(a[n]), d, yo(e, a, n))] : []);
 	return {
-		width: p,
-		height: m,
-		lines: _.join(""),
-		letters: b
+		width: f,
+		height: p,
+		lines: g.join(""),
+		letters: v
 	};
 }
-function vo({ atoms: e, bonds: t }, n, r) {
-	return e[r].bonds.reduce((e, i) => e + n[t[i].a === r ? t[i].b : t[i].a][0] - n[r][0], 0) > .1;
+function yo({ atoms: e, bonds: t }, n, r) {
+	return e[r].bonds.reduce((e, i) => e + n[ja(t[i], r)][0] - n[r][0], 0) > .1;
 }
-function yo({ symbol: e, hydrogens: t, charge: n, isotope: r }, i, [a, o], s, c) {
+function bo({ symbol: e, hydrogens: t, charge: n, isotope: r }, i, [a, o], s, c) {
 	let l = Math.max(5, .5 * s), u = n === 0 ? "" : `${Math.abs(n) > 1 ? Math.abs(n) : ""}${n > 0 ? "+" : "−"}`, d = [[r ? String(r) : "", 1], [e, 0]], f = [[t ? "H" : "", 0], [t > 1 ? String(t) : "", -1]], p = c ? [
 		[u, 1],
 		...f,
@@ -3502,7 +3491,7 @@ function yo({ symbol: e, hydrogens: t, charge: n, isotope: r }, i, [a, o], s, c)
 	}, i);
 }
 // src/views/icon.tsx
-var bo = {
+var xo = {
 	shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 	hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 	only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -3516,26 +3505,26 @@ var bo = {
 	close: "M6 6l12 12M18 6 6 18",
 	up: "M12 19V5m-6 6 6-6 6 6"
 };
-function xo({ name: e }) {
+function So({ name: e }) {
 	return _("svg", {
 		class: "icon",
 		viewBox: "0 0 24 24",
 		width: "18",
 		height: "18",
 		"aria-hidden": "true",
-		children: _("path", { d: bo[e] })
+		children: _("path", { d: xo[e] })
 	});
 }
 // src/views/scene.tsx
-var So = 40, Co = 16, wo = 6, To = 24, Eo = 200, Do = "sure:";
-function Oo(e, t = e[0]?.key) {
-	return e.find((e) => e.key === (t?.startsWith(Do) ? t.slice(5) : t));
+var Co = 40, wo = 16, To = 6, Eo = 24, Do = 200, Oo = "sure:";
+function ko(e, t = e[0]?.key) {
+	return e.find((e) => e.key === (t?.startsWith(Oo) ? t.slice(5) : t));
 }
-function ko(e, t) {
+function Ao(e, t) {
 	return e.find((e) => e.kind !== "text" && t.test(e.name));
 }
-function Ao({ source: e, settings: a, settle: s, choice: l, asked: u }) {
-	let d = bi.value, { name: p, columns: h, sources: g, layouts: v, suffix: y = "" } = e, x = h.columns.filter((e) => e.kind !== "text"), S = ko(x, /^(lon|lng|long|longitude)$/i), C = ko(x, /^(lat|latitude)$/i), E = x.filter((t) => t.name !== e.id && t.name !== e.weights), D = E.length >= 2 ? E : x, te = (e, t) => x.find((t) => t.name === e) ?? t, ne = v.map((e) => [e.key, e.title]);
+function jo({ source: e, settings: a, settle: s, choice: l, asked: u }) {
+	let d = bi.value, { name: p, columns: h, sources: g, layouts: v, suffix: y = "" } = e, x = h.columns.filter((e) => e.kind !== "text"), S = Ao(x, /^(lon|lng|long|longitude)$/i), C = Ao(x, /^(lat|latitude)$/i), E = x.filter((t) => t.name !== e.id && t.name !== e.weights), D = E.length >= 2 ? E : x, te = (e, t) => x.find((t) => t.name === e) ?? t, ne = v.map((e) => [e.key, e.title]);
 	S && C && ne.push(["sphere", "sphere"]), D.length >= 2 && ne.push(["flat", "columns"]);
 	let re = ne.find(([e]) => e === a.view)?.[0] ?? ne[0]?.[0] ?? "flat", O = v.find((e) => e.key === re), k = re === "sphere", A = O?.x ?? te(a.x, S ?? D[0]), j = O?.y ?? te(a.y, C ?? D[1] ?? D[0]), M = O ? O.z : a.z ? x.find((e) => e.name === a.z) : void 0, N = a.colour ?? g[0]?.key ?? e.colour ?? "", P = O ? O.isEqual : A === S && j === C || e.isEqual, F = a.edge !== "no" && !O?.degrees, I = [
 		A,
@@ -3582,7 +3571,7 @@ function Ao({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 		gi.value,
 		R,
 		se
-	]), B = T(null), ce = T(null), V = N.startsWith(Do), H = Oo(g, N);
+	]), B = T(null), ce = T(null), V = N.startsWith(Oo), H = ko(g, N);
 	w(() => {
 		let e = new AbortController();
 		return ce.value = null, (async () => {
@@ -3618,13 +3607,13 @@ function Ao({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 	w(() => {
 		G.value = new Set(), fe.value = new Map();
 	}, [J?.title, me]);
-	let he = (e) => Y !== null && G.value.size > 0 && G.value.has(Y.groupOf[e]), ge = n(() => No(R, h.rows, Y, U.value, G.value, d), [
+	let he = (e) => Y !== null && G.value.size > 0 && G.value.has(Y.groupOf[e]), ge = n(() => Po(R, h.rows, Y, U.value, G.value, d), [
 		R,
 		Y,
 		U.value,
 		G.value,
 		d
-	]), _e = n(() => U.value ? U.value.reduce((e, t) => e + t, 0) : 0, [U.value]), ve = n(() => Po(R, Y, G.value, d), [
+	]), _e = n(() => U.value ? U.value.reduce((e, t) => e + t, 0) : 0, [U.value]), ve = n(() => Fo(R, Y, G.value, d), [
 		R,
 		Y,
 		G.value,
@@ -3689,7 +3678,7 @@ function Ao({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 				children: [
 					_("div", {
 						class: "tools choices",
-						children: [l, _(Mo, {
+						children: [l, _(No, {
 							columns: h,
 							numbers: x,
 							x: A.name,
@@ -3731,7 +3720,7 @@ function Ao({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 								picked: ye,
 								forced: a.renderer,
 								handle: de,
-								onSelect: (e, t, n) => be(jo(e, (e) => R.rowOf[e]), t, n),
+								onSelect: (e, t, n) => be(Mo(e, (e) => R.rowOf[e]), t, n),
 								onPick: (e) => K.value = e < 0 ? -1 : R.rowOf[e],
 								hint: (e) => {
 									let t = R.rowOf[e], n = Y?.groups.length ? Fe(t) : "";
@@ -3769,28 +3758,28 @@ function Ao({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 									title: n,
 									"aria-label": n,
 									onClick: () => le.value = e,
-									children: _(xo, { name: t })
+									children: _(So, { name: t })
 								}, e)),
 								_("button", {
 									type: "button",
 									title: "Zoom in (+)",
 									"aria-label": "Zoom in",
 									onClick: () => de.current?.zoom(1.5),
-									children: _(xo, { name: "plus" })
+									children: _(So, { name: "plus" })
 								}),
 								_("button", {
 									type: "button",
 									title: "Zoom out (-)",
 									"aria-label": "Zoom out",
 									onClick: () => de.current?.zoom(1 / 1.5),
-									children: _(xo, { name: "minus" })
+									children: _(So, { name: "minus" })
 								}),
 								_("button", {
 									type: "button",
 									title: "Fit all (F)",
 									"aria-label": "Fit all",
 									onClick: () => de.current?.fit(),
-									children: _(xo, { name: "fit" })
+									children: _(So, { name: "fit" })
 								})
 							]
 						})]
@@ -3860,7 +3849,7 @@ function Ao({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 				class: "side",
 				style: { gridRow: Ae ? "span 2" : void 0 },
 				children: !e.sampled && _(t, { children: [
-					K.value >= 0 && _(Uo, {
+					K.value >= 0 && _(Wo, {
 						suffix: y,
 						columns: h,
 						row: K.value,
@@ -3869,13 +3858,13 @@ function Ao({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 						probability: Y?.probability?.[K.value] ?? null,
 						close: () => K.value = -1
 					}),
-					Y?.isSure && _(Vo, {
+					Y?.isSure && _(Ho, {
 						suffix: y,
 						grouping: Y,
 						theme: d,
 						choose: Te
 					}),
-					Y && Y.groups.length > 0 && _(Lo, {
+					Y && Y.groups.length > 0 && _(Ro, {
 						suffix: y,
 						grouping: Y,
 						rows: h.rows,
@@ -3888,20 +3877,20 @@ function Ao({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 						merge: (e) => s({ merged: e < pe ? String(e) : null }),
 						choose: we
 					}),
-					Y && H?.hasProbability && Y.probability && !Y.isSure && _(Vo, {
+					Y && H?.hasProbability && Y.probability && !Y.isSure && _(Ho, {
 						suffix: y,
 						grouping: Y,
 						theme: d,
 						choose: Te
 					}),
-					Y?.outliers && Y.outliers.length > 0 && _(zo, {
+					Y?.outliers && Y.outliers.length > 0 && _(Bo, {
 						suffix: y,
 						outliers: Y.outliers,
 						titleOf: Pe,
 						pick: (e) => K.value = e,
 						choose: () => be(Y.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
 					}),
-					Y?.scale && !Y.isSure && _(Ho, {
+					Y?.scale && !Y.isSure && _(Uo, {
 						title: Y.title,
 						...Y.scale,
 						theme: d
@@ -3930,7 +3919,7 @@ function Ao({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 				theme: d,
 				column: a.box,
 				settle: (e) => s({ box: e }),
-				nameOf: (e) => Fo(Y.groups[e], H !== void 0),
+				nameOf: (e) => Io(Y.groups[e], H !== void 0),
 				choose: we
 			}),
 			q.value && _(Aa, {
@@ -3942,7 +3931,7 @@ function Ao({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 				recipe: W.value.join(", "),
 				close: () => q.value = null
 			}),
-			U.value && _(Wo, {
+			U.value && _(Go, {
 				keep: () => q.value = {
 					rows: U.value,
 					recipe: W.value.join(", ")
@@ -3962,10 +3951,10 @@ function Ao({ source: e, settings: a, settle: s, choice: l, asked: u }) {
 		]
 	});
 }
-function* jo(e, t) {
+function* Mo(e, t) {
 	for (let n of e) yield t(n);
 }
-function Mo({ columns: e, numbers: n, x: r, y: i, z: a, view: o, views: s, sources: c, colourKey: l, settle: u }) {
+function No({ columns: e, numbers: n, x: r, y: i, z: a, view: o, views: s, sources: c, colourKey: l, settle: u }) {
 	let d = (e, t, r) => _("label", { children: [e, _("select", {
 		value: r,
 		onChange: (e) => u({ [t]: e.currentTarget.value }),
@@ -3993,7 +3982,7 @@ function Mo({ columns: e, numbers: n, x: r, y: i, z: a, view: o, views: s, sourc
 					value: e.key,
 					children: e.title
 				}), e.hasProbability && _("option", {
-					value: Do + e.key,
+					value: Oo + e.key,
 					children: ["how sure: ", e.title.replace("clusters of ", "")]
 				})] }, e.key)),
 				e.columns.map((e) => _("option", {
@@ -4017,7 +4006,7 @@ function Mo({ columns: e, numbers: n, x: r, y: i, z: a, view: o, views: s, sourc
 		] })
 	] });
 }
-function No(e, t, n, r, i, a) {
+function Po(e, t, n, r, i, a) {
 	let o = new Uint32Array(e.count), s = n?.groups.map((e) => pi(yr(e, a), 255)) ?? [], c = pi(br(n && !n.scale ? {
 		...n,
 		groups: []
@@ -4036,7 +4025,7 @@ function No(e, t, n, r, i, a) {
 	}
 	return o;
 }
-function Po(e, t, n, r) {
+function Fo(e, t, n, r) {
 	if (!t || t.groups.length < 2) return [];
 	let i = t.groups.map(() => [
 		0,
@@ -4055,7 +4044,7 @@ function Po(e, t, n, r) {
 	})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 		let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 		return {
-			text: t.name.length <= Co ? t.name : `${t.name.slice(0, 15)}…`,
+			text: t.name.length <= wo ? t.name : `${t.name.slice(0, 15)}…`,
 			colour: t.place === void 0 ? yr(t, r) : "var(--soft)",
 			x: n / s,
 			y: i / s,
@@ -4063,15 +4052,15 @@ function Po(e, t, n, r) {
 		};
 	});
 }
-function Fo({ number: e, name: t, isMerged: n }, r) {
+function Io({ number: e, name: t, isMerged: n }, r) {
 	return e < 0 || !r || t !== String(e) && !n ? t : `${n ? "Clusters" : "Cluster"} ${t}`;
 }
-function Io({ probability: e, partners: t }) {
-	let n = t?.split("+") ?? [], r = n.length > wo ? `${n.slice(0, wo).join("+")} and ${b(n.length - wo)} more` : t;
+function Lo({ probability: e, partners: t }) {
+	let n = t?.split("+") ?? [], r = n.length > To ? `${n.slice(0, To).join("+")} and ${b(n.length - To)} more` : t;
 	return [...e === void 0 ? [] : [`sure ${e.toFixed(2)}`], ...r ? [`merges with ${r}`] : []].join(", ");
 }
-function Lo({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, most: o, hide: s, rename: l, merge: u, choose: d }) {
-	let f = T(!1), p = T(null), m = T(""), h = t.groups.map((e, t) => t), g = h.filter((e) => t.groups[e].name.toLowerCase().includes(m.value.trim().toLowerCase())), v = f.value ? g : g.slice(0, So), y = (e) => {
+function Ro({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, most: o, hide: s, rename: l, merge: u, choose: d }) {
+	let f = T(!1), p = T(null), m = T(""), h = t.groups.map((e, t) => t), g = h.filter((e) => t.groups[e].name.toLowerCase().includes(m.value.trim().toLowerCase())), v = f.value ? g : g.slice(0, Co), y = (e) => {
 		let t = new Set(i);
 		t.delete(e) || t.add(e), s(t);
 	}, x = (e) => !i.has(e) && i.size === h.length - 1, S = t.groups.filter((e) => e.number >= 0).length;
@@ -4114,7 +4103,7 @@ function Lo({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, 
 					S < o ? `${b(S)} of ${b(o)}` : `all ${b(o)}`
 				]
 			}),
-			t.groups.length > So && _("label", { children: [_("span", {
+			t.groups.length > Co && _("label", { children: [_("span", {
 				class: "unseen",
 				children: ["Search ", a ? "clusters" : t.title]
 			}), _("input", {
@@ -4126,7 +4115,7 @@ function Lo({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, 
 			_("ul", {
 				class: "groups",
 				children: v.map((e) => {
-					let o = t.groups[e], u = Fo(o, a), f = Io(o);
+					let o = t.groups[e], u = Io(o, a), f = Lo(o);
 					return p.value === o.number ? _("li", { children: _("form", {
 						class: "inline",
 						onSubmit: (e) => {
@@ -4182,7 +4171,7 @@ function Lo({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, 
 								title: `Rename ${u}`,
 								"aria-label": `Rename ${u}`,
 								onClick: () => p.value = o.number,
-								children: _(xo, { name: "pen" })
+								children: _(So, { name: "pen" })
 							}),
 							_("button", {
 								type: "button",
@@ -4191,7 +4180,7 @@ function Lo({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, 
 								title: `Show only ${u}`,
 								"aria-label": `Show only ${u}`,
 								onClick: () => s(x(e) ? new Set() : new Set(h.filter((t) => t !== e))),
-								children: _(xo, { name: "only" })
+								children: _(So, { name: "only" })
 							}),
 							_("button", {
 								type: "button",
@@ -4200,7 +4189,7 @@ function Lo({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, 
 								title: `Hide ${u}`,
 								"aria-label": `Hide ${u}`,
 								onClick: () => y(e),
-								children: _(xo, { name: i.has(e) ? "hidden" : "shown" })
+								children: _(So, { name: i.has(e) ? "hidden" : "shown" })
 							})
 						]
 					}, o.number);
@@ -4214,8 +4203,8 @@ function Lo({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, 
 		]
 	});
 }
-var Ro = 12;
-function zo({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+var zo = 12;
+function Bo({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 	return _("section", {
 		class: "card",
 		"aria-labelledby": `far${e}`,
@@ -4240,7 +4229,7 @@ function zo({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 			}),
 			_("ul", {
 				class: "plainlist",
-				children: t.slice(0, Ro).map(({ row: e, cluster: t, about: i }) => _("li", { children: [
+				children: t.slice(0, zo).map(({ row: e, cluster: t, about: i }) => _("li", { children: [
 					_("button", {
 						type: "button",
 						class: "link",
@@ -4259,11 +4248,11 @@ function zo({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 					})
 				] }, e))
 			}),
-			t.length > Ro && _("p", {
+			t.length > zo && _("p", {
 				class: "note",
 				children: [
 					"The farthest ",
-					Ro,
+					zo,
 					" of ",
 					b(t.length),
 					"."
@@ -4272,9 +4261,9 @@ function zo({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 		]
 	});
 }
-var Bo = .8;
-function Vo({ suffix: e, grouping: r, theme: i, choose: a }) {
-	let o = T(Bo), s = n(() => {
+var Vo = .8;
+function Ho({ suffix: e, grouping: r, theme: i, choose: a }) {
+	let o = T(Vo), s = n(() => {
 		let e = 0;
 		for (let t of _r(r, o.value)) e++;
 		return e;
@@ -4343,7 +4332,7 @@ function Vo({ suffix: e, grouping: r, theme: i, choose: a }) {
 		]
 	});
 }
-function Ho({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
+function Uo({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
 	return _("section", {
 		class: "card",
 		"aria-label": `Scale of ${e}`,
@@ -4376,7 +4365,7 @@ function Ho({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
 		]
 	});
 }
-function Uo({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
+function Wo({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
 	return _("section", {
 		class: "card",
 		"aria-labelledby": `picked${e}`,
@@ -4392,14 +4381,14 @@ function Uo({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 					class: "bare",
 					"aria-label": "Close",
 					onClick: o,
-					children: _(xo, { name: "close" })
+					children: _(So, { name: "close" })
 				})]
 			}),
 			i && _("p", {
 				class: "note",
 				children: [i, a === null ? "" : `, probability ${c(a, 4)}`]
 			}),
-			t.columns.map((e) => ho(e.name) && e.kind === "text" && _(go, { smiles: e.values[n] }, e.name)),
+			t.columns.map((e) => go(e.name) && e.kind === "text" && _(_o, { smiles: e.values[n] }, e.name)),
 			_("dl", {
 				class: "facts one",
 				children: t.columns.slice(0, 200).map((e) => _("div", { children: [_("dt", { children: e.name }), _("dd", { children: e.kind === "text" ? e.values[n] : c(e.isSingle ? p(e.values[n]) : e.values[n], 12) })] }, e.name))
@@ -4407,12 +4396,12 @@ function Uo({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 		]
 	});
 }
-function Wo({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, recipe: c, grouping: u, clear: d, invert: m, pick: h, picked: v }) {
+function Go({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, recipe: c, grouping: u, clear: d, invert: m, pick: h, picked: v }) {
 	let { name: x, suffix: S = "" } = t, C = T(null), w = T(null), E = T(!1), D = n(() => {
 		let e = [];
-		for (let t = 0; t < a.length && e.length < Eo; t++) a[t] && e.push(t);
+		for (let t = 0; t < a.length && e.length < Do; t++) a[t] && e.push(t);
 		return e;
-	}, [a]), ee = i.columns.find(({ name: e }) => ho(e)), te = u !== null && u.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), ne = u ? [
+	}, [a]), ee = i.columns.find(({ name: e }) => go(e)), te = u !== null && u.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), ne = u ? [
 		"cluster",
 		...te ? ["cluster_name"] : [],
 		...u.probability ? ["probability"] : []
@@ -4497,12 +4486,12 @@ function Wo({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, r
 			_(o, { error: C.value }),
 			ee?.kind === "text" && _("ul", {
 				class: "plainlist gallery",
-				children: D.slice(0, To).map((e) => _("li", { children: [_("button", {
+				children: D.slice(0, Eo).map((e) => _("li", { children: [_("button", {
 					type: "button",
 					class: "link",
 					onClick: () => h(e),
 					children: r(e)
-				}), _(go, {
+				}), _(_o, {
 					smiles: ee.values[e],
 					width: 190,
 					height: 130
@@ -4529,18 +4518,18 @@ function Wo({ keep: e, source: t, titleOf: r, columns: i, chosen: a, total: s, r
 	});
 }
 // src/views/explore.tsx
-async function Go() {
+async function Ko() {
 	let e = await fetch("./coast.json");
 	if (!e.ok) throw Error(`coast.json: ${e.status}`);
 	return e.text();
 }
-var Ko = 6e8, qo = 6e4, Jo = 11;
-function Yo(e) {
-	let t = Math.max(Jo, Math.ceil(e / qo));
+var qo = 6e8, Jo = 6e4, Yo = 11;
+function Xo(e) {
+	let t = Math.max(Yo, Math.ceil(e / Jo));
 	for (let e = 2; e * e <= t; e++) t % e === 0 && ([t, e] = [t + 1, 1]);
 	return t;
 }
-function Xo() {
+function Zo() {
 	let e = d(), t = e ? a(e).value : null;
 	if (!e) return _("p", {
 		class: "empty",
@@ -4565,7 +4554,7 @@ function Xo() {
 			}, e))
 		]
 	})] });
-	return i ? _(Qo, {
+	return i ? _($o, {
 		path: e,
 		name: r,
 		dataset: i,
@@ -4581,7 +4570,7 @@ function Xo() {
 		})]
 	});
 }
-function Zo({ done: e, rows: n }) {
+function Qo({ done: e, rows: n }) {
 	return _(t, { children: [
 		_("progress", {
 			max: n,
@@ -4595,17 +4584,17 @@ function Zo({ done: e, rows: n }) {
 		" rows"
 	] });
 }
-function Qo({ path: e, name: t, dataset: n, choice: r }) {
+function $o({ path: e, name: t, dataset: n, choice: r }) {
 	let i = T(null), a = T(0), s = T(null);
 	w(() => {
 		let r = new AbortController();
-		if (n.bytes > Ko) {
-			s.value = `${t} has ${c(n.bytes / 1e6, 3)} MB of values; the page takes ${Ko / 1e6} MB. Bring in fewer columns, or fewer rows.`;
+		if (n.bytes > qo) {
+			s.value = `${t} has ${c(n.bytes / 1e6, 3)} MB of values; the page takes ${qo / 1e6} MB. Bring in fewer columns, or fewer rows.`;
 			return;
 		}
 		let o = async (i) => {
 			a.value = 0;
-			let o = Oo($o(e, t, n, i), u.peek().settings.colour), [s, c] = await Promise.all([qn(e, t, (e) => a.value = e, r.signal, { every: i }), o?.load(r.signal).catch(() => null)]);
+			let o = ko(es(e, t, n, i), u.peek().settings.colour), [s, c] = await Promise.all([qn(e, t, (e) => a.value = e, r.signal, { every: i }), o?.load(r.signal).catch(() => null)]);
 			return {
 				columns: s,
 				every: i,
@@ -4618,13 +4607,13 @@ function Qo({ path: e, name: t, dataset: n, choice: r }) {
 			r.signal.aborted || (i.value = e);
 		};
 		return (async () => {
-			let e = n.rows > 2 * qo ? await o(Yo(n.rows)) : null, t = o(1);
+			let e = n.rows > 2 * Jo ? await o(Xo(n.rows)) : null, t = o(1);
 			e && l(e), l(await t);
 		})().catch((e) => {
 			r.signal.aborted || (s.value = e);
 		}), () => r.abort();
 	}, []);
-	let l = _(Zo, {
+	let l = _(Qo, {
 		done: a,
 		rows: n.rows
 	});
@@ -4641,7 +4630,7 @@ function Qo({ path: e, name: t, dataset: n, choice: r }) {
 				children: l
 			})
 		]
-	}) : _(es, {
+	}) : _(ts, {
 		path: e,
 		name: t,
 		dataset: n,
@@ -4650,7 +4639,7 @@ function Qo({ path: e, name: t, dataset: n, choice: r }) {
 		progress: l
 	});
 }
-function $o(e, t, n, r) {
+function es(e, t, n, r) {
 	let { datasets: i } = a(e).value, o = [];
 	for (let s of C()) for (let [c, l] of Object.entries(a(s.path).value?.jobs ?? {})) {
 		let { labels: a, centers: u, outliers: d } = l.outputs, f = a && i[a];
@@ -4678,7 +4667,7 @@ function $o(e, t, n, r) {
 	}
 	return o.reverse();
 }
-function es({ path: e, name: t, dataset: r, read: i, choice: a, progress: o }) {
+function ts({ path: e, name: t, dataset: r, read: i, choice: a, progress: o }) {
 	let { columns: s, every: c, labels: l } = i, d = async (t, n, r) => {
 		let i = s.columns.filter((e) => e.kind === "text"), a = s.columns.some((e) => e.kind === "number" && e.values.some((e, t) => r[t] && e !== e)), o = {
 			...a ? { gaps: a } : {},
@@ -4696,9 +4685,9 @@ function es({ path: e, name: t, dataset: r, read: i, choice: a, progress: o }) {
 			data: t
 		}),
 		isEqual: /\/(positions|places)$/.test(t),
-		coast: Go,
+		coast: Ko,
 		save: d
-	}), [s]), p = $o(e, t, r, c).map((e) => e.key === l?.source.key && e.version === l.source.version ? {
+	}), [s]), p = es(e, t, r, c).map((e) => e.key === l?.source.key && e.version === l.source.version ? {
 		...e,
 		ready: l.colouring
 	} : e), m = {
@@ -4706,11 +4695,11 @@ function es({ path: e, name: t, dataset: r, read: i, choice: a, progress: o }) {
 		sources: p,
 		sampled: c > 1 ? o : void 0
 	};
-	return _(Ao, {
+	return _(jo, {
 		source: m,
 		settings: u.value.settings,
 		settle: v,
 		choice: a
 	});
 }
-export { Xo as default };
+export { Zo as default };

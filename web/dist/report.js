@@ -1914,193 +1914,8 @@
 			})
 		});
 	}
-	// src/molecule/rings.ts
-	function En({ atoms: e, bonds: t }) {
-		let n = new Map();
-		return t.forEach(({ a: r, b: i }, a) => {
-			let o = new Int32Array(e.length).fill(-1);
-			o[r] = r;
-			let s = [r];
-			for (let n of s) {
-				if (n === i) break;
-				for (let r of e[n].bonds) {
-					let e = t[r].a === n ? t[r].b : t[r].a;
-					r === a || o[e] >= 0 || (o[e] = n, s.push(e));
-				}
-			}
-			if (o[i] < 0) return;
-			let c = [i];
-			for (; c[c.length - 1] !== r;) c.push(o[c[c.length - 1]]);
-			n.set([...c].sort((e, t) => e - t).join(), c);
-		}), [...n.values()].sort((e, t) => e.length - t.length);
-	}
-	function Dn({ atoms: e, bonds: t }, n) {
-		let r = t.map(() => !1);
-		for (let i of n) i.forEach((n, a) => {
-			let o = i[(a + 1) % i.length];
-			for (let i of e[n].bonds) (t[i].a === o || t[i].b === o) && (r[i] = !0);
-		});
-		return r;
-	}
-	// src/molecule/layout.ts
-	var On = 1.5, kn = .75, An = 3, jn = 60, Mn = ([e, t], [n, r]) => [e + n, t + r], Nn = ([e, t], [n, r]) => [e - n, t - r], Pn = (e, t = 1) => [t * Math.cos(e), t * Math.sin(e)], Fn = ([e, t]) => Math.atan2(t, e), In = (e, t) => Math.hypot(e[0] - t[0], e[1] - t[1]);
-	function Ln(e) {
-		let { atoms: t, bonds: n } = e, r = En(e), i = t.map(() => void 0), a = t.map(({ bonds: e }, t) => e.map((e) => n[e].a === t ? n[e].b : n[e].a)), o = Bn(r).map((e) => Vn(e)), s = new Map(o.flatMap((e) => [...e.keys()].map((t) => [t, e]))), c = 0;
-		return t.forEach((t, n) => {
-			if (i[n]) return;
-			let o = Rn(n, a);
-			Wn(o.find((e) => s.has(e)) ?? n, a, s, i, (t) => zn(e, t)), qn(e, r, o, a, i), Kn(o, a, i) > 0 && Jn(o, a, i), Xn(o, i);
-			let l = Math.min(...o.map((e) => i[e][0])), u = o.reduce((e, t) => e + i[t][1], 0) / o.length;
-			o.forEach((e) => i[e] = Mn(i[e], [c - l, -u])), c = Math.max(...o.map((e) => i[e][0])) + On;
-		}), {
-			places: i,
-			rings: r
-		};
-	}
-	function Rn(e, t, n = -1) {
-		let r = [e], i = new Set([e, n]);
-		for (let e of r) for (let n of t[e]) i.has(n) || (i.add(n), r.push(n));
-		return r;
-	}
-	function zn({ atoms: e, bonds: t }, n) {
-		let r = e[n].bonds.map((e) => t[e].order);
-		return r.length === 2 && (r.includes(3) || r[0] === 2 && r[1] === 2);
-	}
-	function Bn(e) {
-		let t = [];
-		for (let n of e) {
-			let e = t.filter((e) => e.some((e) => e.some((e) => n.includes(e)))), r = [n, ...e.flat()];
-			e.forEach((e) => t.splice(t.indexOf(e), 1)), t.push(r);
-		}
-		return t;
-	}
-	function Vn(e) {
-		let t = new Map(), n = new Set(e), r = (t) => e.filter((e) => e !== t && e.some((e) => t.includes(e))).length, i = [...e].sort((e, t) => r(t) - r(e) || t.length - e.length)[0];
-		for (; i;) {
-			Hn(i, t), n.delete(i);
-			let e = (e) => e.filter((e) => t.has(e)).length, r = (t) => e(t) === 0 ? Infinity : e(t) === 2 ? 0 : e(t);
-			i = [...n].sort((e, t) => r(e) - r(t))[0];
-		}
-		return t;
-	}
-	function Hn(e, t) {
-		let n = e.length, r = e.map((e) => t.has(e)), i = r.filter(Boolean).length;
-		if (i === n) return;
-		let a = .5 / Math.sin(Math.PI / n);
-		if (i < 2) {
-			let i = r.indexOf(!0), o = i < 0 ? void 0 : t.get(e[i]), s = [...t.values()].filter((e) => e !== o && o && In(e, o) < 1.2), c = o ? Gn(s.map((e) => Fn(Nn(e, o))), 1)[0] : 0, l = o ? Mn(o, Pn(c, a)) : [0, 0], u = o ? c + Math.PI : Math.PI / 2;
-			e.forEach((e, r) => {
-				t.has(e) || t.set(e, Mn(l, Pn(u + 2 * Math.PI * (r - Math.max(0, i)) / n, a)));
-			});
-			return;
-		}
-		let o = [...t.values()];
-		e.forEach((i, a) => {
-			if (!r[a] || r[(a + 1) % n]) return;
-			let s = [], c = a + 1;
-			for (; !r[c % n]; c++) s.push(e[c % n]);
-			let [l, u] = [t.get(i), t.get(e[c % n])], d = [1, -1].map((e) => Un(l, u, s.length, e)), f = (e) => e.reduce((e, t) => e + o.reduce((e, n) => e + 1 / (.01 + In(t, n) ** 2), 0), 0), p = f(d[0]) <= f(d[1]) ? d[0] : d[1];
-			s.forEach((e, n) => t.set(e, p[n]));
-		});
-	}
-	function Un(e, t, n, r) {
-		let i = In(e, t), a = n + 1, [o, s] = [1e-6, 2 * Math.PI / a - 1e-6];
-		for (let e = 0; e < 50; e++) {
-			let e = (o + s) / 2;
-			Math.sin(a * e / 2) / Math.sin(e / 2) > i ? o = e : s = e;
-		}
-		let c = o, l = Fn(Nn(t, e)) + r * c * (a - 1) / 2, u = e;
-		return Array.from({ length: n }, () => (u = Mn(u, Pn(l)), l -= r * c, u));
-	}
-	function Wn(e, t, n, r, i) {
-		let a = [], o = (e, i, o) => {
-			let s = n.get(e);
-			if (!s) {
-				r[e] = i, a.push(e);
-				return;
-			}
-			let c = s.get(e), l = Gn(t[e].filter((e) => s.has(e)).map((e) => Fn(Nn(s.get(e), c))), 1)[0], u = o === null ? 0 : o - l;
-			for (let [e, t] of s) {
-				let [n, o] = Nn(t, c);
-				r[e] = Mn(i, [n * Math.cos(u) - o * Math.sin(u), n * Math.sin(u) + o * Math.cos(u)]), a.push(e);
-			}
-		};
-		o(e, [0, 0], null);
-		for (let e of a) {
-			let n = r[e], a = t[e].filter((e) => !r[e]);
-			if (!a.length) continue;
-			let s = new Map(a.map((n) => [n, Rn(n, t, e).length]));
-			a.sort((e, t) => s.get(t) - s.get(e));
-			let c = t[e].filter((e) => r[e]).map((e) => Fn(Nn(r[e], n))), l;
-			l = c.length === 0 ? a.length === 1 ? [-Math.PI / 6] : a.map((e, t) => -Math.PI / 6 + 2 * Math.PI * t / a.length) : c.length === 1 && a.length === 1 ? i(e) ? [c[0] + Math.PI] : [c[0] + 2 * Math.PI / 3, c[0] - 2 * Math.PI / 3] : Gn(c, a.length);
-			let u = (e) => {
-				let t = Mn(n, Pn(e));
-				return r.reduce((e, n) => e + (n ? 1 / (.1 + In(t, n) ** 4) : 0), 0);
-			};
-			for (let e of a) {
-				let t = l.reduce((e, t) => u(t) < u(e) - 1e-9 ? t : e);
-				l.splice(l.indexOf(t), 1), o(e, Mn(n, Pn(t)), t + Math.PI);
-			}
-		}
-	}
-	function Gn(e, t) {
-		let n = [...e].sort((e, t) => e - t), [r, i] = [0, 0];
-		return n.forEach((e, t) => {
-			let a = (t + 1 < n.length ? n[t + 1] : n[0] + 2 * Math.PI) - e;
-			a > i + 1e-9 && ([r, i] = [e, a]);
-		}), Array.from({ length: t }, (e, n) => r + i * (n + 1) / (t + 1));
-	}
-	function Kn(e, t, n) {
-		let r = 0;
-		return e.forEach((i, a) => {
-			for (let o = a + 1; o < e.length; o++) {
-				let a = e[o], s = In(n[i], n[a]);
-				s < kn && !t[i].includes(a) && (r += kn - s);
-			}
-		}), r;
-	}
-	function qn(e, t, n, r, i) {
-		let a = Dn(e, t), o = e.bonds.filter(({ a: e, b: t }, i) => !a[i] && n.includes(e) && r[e].length > 1 && r[t].length > 1), s = Kn(n, r, i);
-		for (let e = 0; e < An && s > 0; e++) for (let { a: e, b: t } of o) {
-			let a = [Rn(t, r, e), Rn(e, r, t)], o = a[0].length <= a[1].length ? a[0] : a[1], c = o.map((e) => i[e]), [l, u] = [i[e], Fn(Nn(i[t], i[e]))];
-			o.forEach((e) => {
-				let [t, n] = Nn(i[e], l);
-				i[e] = Mn(l, Pn(2 * u - Fn([t, n]), Math.hypot(t, n)));
-			});
-			let d = Kn(n, r, i);
-			d < s - 1e-9 ? s = d : o.forEach((e, t) => i[e] = c[t]);
-		}
-	}
-	function Jn(e, t, n) {
-		let r = e.length, i = e.map((n) => {
-			let r = new Map([[n, 0]]);
-			for (let [e, n] of r) for (let i of t[e]) r.has(i) || r.set(i, n + 1);
-			return e.map((e) => Yn(r.get(e)));
-		}), a = i.map((e) => e.reduce((e, t) => e + (t ? 1 / t ** 2 : 0), 0));
-		for (let t = 0; t < jn; t++) for (let t = 0; t < r; t++) {
-			let [o, s] = [0, 0], c = n[e[t]];
-			for (let a = 0; a < r; a++) {
-				if (a === t) continue;
-				let r = n[e[a]], l = i[t][a], u = In(c, r) || .001, d = 1 / l ** 2;
-				o += d * (r[0] + (c[0] - r[0]) * l / u), s += d * (r[1] + (c[1] - r[1]) * l / u);
-			}
-			n[e[t]] = [o / a[t], s / a[t]];
-		}
-	}
-	function Yn(e) {
-		return e < 2 ? e : .87 * e;
-	}
-	function Xn(e, t) {
-		let n = Array.from({ length: 6 }, (n, r) => {
-			let i = r * Math.PI / 6, a = e.map((e) => t[e][0] * Math.sin(i) + t[e][1] * Math.cos(i));
-			return Math.max(...a) - Math.min(...a);
-		}), r = n.indexOf(Math.min(...n)) * Math.PI / 6;
-		e.forEach((e) => {
-			let [n, i] = t[e];
-			t[e] = [n * Math.cos(r) - i * Math.sin(r), n * Math.sin(r) + i * Math.cos(r)];
-		});
-	}
-	var Zn = {
+	// src/molecule/smiles.ts
+	var En = ({ a: e, b: t }, n) => e === n ? t : e, Dn = {
 		B: [3],
 		C: [4],
 		N: [3, 5],
@@ -2115,25 +1930,25 @@
 		Cl: [1],
 		Br: [1],
 		I: [1]
-	}, Qn = {
+	}, On = {
 		"-": 1,
 		"/": 1,
 		"\\": 1,
 		"=": 2,
 		"#": 3
-	}, $n = /^(?:Cl|Br|[BCNOPSFI]|[bcnops]|\*)/, er = /^\[(\d*)(\*|[A-Z][a-z]?|[bcnops]|se|as)(@{0,2}(?:TH|AL|SP|TB|OH)?\d*)?(?:H(\d*))?(\++\d*|-+\d*)?(?::\d+)?\]/;
-	function tr(e) {
+	}, kn = /^(?:Cl|Br|[BCNOPSFI]|[bcnops]|\*)/, An = /^\[(\d*)(\*|[A-Z][a-z]?|[bcnops]|se|as)(@{0,2}(?:TH|AL|SP|TB|OH)?\d*)?(?:H(\d*))?(\++\d*|-+\d*)?(?::\d+)?\]/;
+	function jn(e) {
 		let t = [], n = [], r = [], i = new Map(), a = new Set(), [o, s, c] = [
 			-1,
 			"",
 			e.trim()
 		], l = (e, r, i) => {
-			if (e === r || t[e].bonds.some((e) => n[e].a === r || n[e].b === r)) return !1;
+			if (e === r || t[e].bonds.some((t) => En(n[t], e) === r)) return !1;
 			let a = i === ":" || i === "" && t[e].isAromatic && t[r].isAromatic;
 			return [e, r].forEach((e) => t[e].bonds.push(n.length)), n.push({
 				a: e,
 				b: r,
-				order: Qn[i] ?? 1,
+				order: On[i] ?? 1,
 				isAromatic: a
 			}), !0;
 		}, u = (e, n) => {
@@ -2152,9 +1967,9 @@
 		};
 		for (; c;) {
 			let e;
-			if (e = c.match($n)) {
+			if (e = c.match(kn)) {
 				if (a.add(t.length), !u(e[0], {})) return null;
-			} else if (e = c.match(er)) {
+			} else if (e = c.match(An)) {
 				let [, t, n, , r, i = ""] = e, a = i[0] === "-" ? -1 : 1, o = Number(i.replace(/^[+-]+/, "")) || i.replace(/\d/g, "").length;
 				if (!u(n, {
 					isotope: Number(t),
@@ -2182,18 +1997,16 @@
 			atoms: t,
 			bonds: n
 		};
-		nr(d, a);
-		let f = Dn(d, En(d));
-		return n.forEach((e, t) => e.isAromatic &&= f[t]), ir(d), d;
+		return Mn(d, a), Fn(d), n.forEach((e) => e.isAromatic &&= e.ring !== void 0), Pn(d), d;
 	}
-	function nr({ atoms: e, bonds: t }, n) {
+	function Mn({ atoms: e, bonds: t }, n) {
 		for (let r of n) {
-			let n = e[r], i = n.bonds.reduce((e, n) => e + t[n].order, 0) + +!!n.isAromatic, a = Zn[n.symbol] ?? [], o = n.isAromatic ? a[0] : a.find((e) => e >= i);
+			let n = e[r], i = n.bonds.reduce((e, n) => e + t[n].order, 0) + +!!n.isAromatic, a = Dn[n.symbol] ?? [], o = n.isAromatic ? a[0] : a.find((e) => e >= i);
 			n.hydrogens = o === void 0 ? 0 : Math.max(0, o - i);
 		}
 	}
-	var rr = 2e4;
-	function ir({ atoms: e, bonds: t }) {
+	var Nn = 2e4;
+	function Pn({ atoms: e, bonds: t }) {
 		let n = new Set();
 		e.forEach((e, r) => {
 			if (!e.isAromatic) return;
@@ -2216,7 +2029,7 @@
 			}
 			if (!e) return !0;
 			for (let i of e) {
-				if (++r > rr) return !1;
+				if (++r > Nn) return !1;
 				let { a: e, b: o } = t[i];
 				if (n.delete(e), n.delete(o), t[i].order = 2, a()) return !0;
 				t[i].order = 1, n.add(e), n.add(o);
@@ -2225,17 +2038,197 @@
 		};
 		a();
 	}
+	// src/molecule/rings.ts
+	function Fn({ atoms: e, bonds: t }) {
+		let n = new Map(), r = t.map((r) => {
+			let { a: i, b: a } = r, o = new Int32Array(e.length).fill(-1);
+			o[i] = i;
+			let s = [i];
+			for (let n of s) {
+				if (n === a) break;
+				for (let i of e[n].bonds) {
+					let e = En(t[i], n);
+					t[i] === r || o[e] >= 0 || (o[e] = n, s.push(e));
+				}
+			}
+			if (o[a] < 0) return "";
+			let c = [a];
+			for (; c[c.length - 1] !== i;) c.push(o[c[c.length - 1]]);
+			let l = [...c].sort((e, t) => e - t).join();
+			return n.set(l, c), l;
+		});
+		t.forEach((e, t) => e.ring = n.get(r[t]));
+	}
+	function In(e) {
+		let t = new Set(e.map(({ ring: e }) => e));
+		return t.delete(void 0), [...t].sort((e, t) => e.length - t.length);
+	}
+	// src/molecule/layout.ts
+	var Ln = 1.5, Rn = .75, zn = 3, Bn = 60, Vn = ([e, t], [n, r]) => [e + n, t + r], Hn = ([e, t], [n, r]) => [e - n, t - r], Un = (e, t = 1) => [t * Math.cos(e), t * Math.sin(e)], Wn = ([e, t]) => Math.atan2(t, e), Gn = (e, t) => Math.hypot(e[0] - t[0], e[1] - t[1]);
+	function Kn(e) {
+		let { atoms: t, bonds: n } = e, r = t.map(() => void 0), i = t.map(({ bonds: e }, t) => e.map((e) => En(n[e], t))), a = Yn(In(n)).map(Xn), o = new Map(a.flatMap((e) => [...e.keys()].map((t) => [t, e]))), s = 0;
+		return t.forEach((t, n) => {
+			if (r[n]) return;
+			let a = qn(n, i);
+			$n(a.find((e) => o.has(e)) ?? n, i, o, r, (t) => Jn(e, t)), nr(e, a, i, r), tr(a, i, r) > 0 && rr(a, i, r), ar(a, r);
+			let c = Math.min(...a.map((e) => r[e][0])), l = a.reduce((e, t) => e + r[t][1], 0) / a.length;
+			a.forEach((e) => r[e] = Vn(r[e], [s - c, -l])), s = Math.max(...a.map((e) => r[e][0])) + Ln;
+		}), r;
+	}
+	function qn(e, t, n = -1) {
+		let r = [e], i = new Set([e, n]);
+		for (let e of r) for (let n of t[e]) i.has(n) || (i.add(n), r.push(n));
+		return r;
+	}
+	function Jn({ atoms: e, bonds: t }, n) {
+		let r = e[n].bonds.map((e) => t[e].order);
+		return r.length === 2 && (r.includes(3) || r[0] === 2 && r[1] === 2);
+	}
+	function Yn(e) {
+		let t = [];
+		for (let n of e) {
+			let e = t.filter((e) => e.some((e) => e.some((e) => n.includes(e)))), r = [n, ...e.flat()];
+			e.forEach((e) => t.splice(t.indexOf(e), 1)), t.push(r);
+		}
+		return t;
+	}
+	function Xn(e) {
+		let t = new Map(), n = new Set(e), r = (t) => e.filter((e) => e !== t && e.some((e) => t.includes(e))).length, i = [...e].sort((e, t) => r(t) - r(e) || t.length - e.length)[0];
+		for (; i;) {
+			Zn(i, t), n.delete(i);
+			let e = (e) => e.filter((e) => t.has(e)).length, r = (t) => e(t) === 0 ? Infinity : e(t) === 2 ? 0 : e(t);
+			i = [...n].sort((e, t) => r(e) - r(t))[0];
+		}
+		return t;
+	}
+	function Zn(e, t) {
+		let n = e.length, r = e.map((e) => t.has(e)), i = r.filter(Boolean).length;
+		if (i === n) return;
+		let a = .5 / Math.sin(Math.PI / n);
+		if (i < 2) {
+			let i = r.indexOf(!0), o = i < 0 ? void 0 : t.get(e[i]), s = [...t.values()].filter((e) => e !== o && o && Gn(e, o) < 1.2), c = o ? er(s.map((e) => Wn(Hn(e, o))), 1)[0] : 0, l = o ? Vn(o, Un(c, a)) : [0, 0], u = o ? c + Math.PI : Math.PI / 2;
+			e.forEach((e, r) => {
+				t.has(e) || t.set(e, Vn(l, Un(u + 2 * Math.PI * (r - Math.max(0, i)) / n, a)));
+			});
+			return;
+		}
+		let o = [...t.values()];
+		e.forEach((i, a) => {
+			if (!r[a] || r[(a + 1) % n]) return;
+			let s = [], c = a + 1;
+			for (; !r[c % n]; c++) s.push(e[c % n]);
+			let [l, u] = [t.get(i), t.get(e[c % n])], d = [1, -1].map((e) => Qn(l, u, s.length, e)), f = (e) => e.reduce((e, t) => e + o.reduce((e, n) => e + 1 / (.01 + Gn(t, n) ** 2), 0), 0), p = f(d[0]) <= f(d[1]) ? d[0] : d[1];
+			s.forEach((e, n) => t.set(e, p[n]));
+		});
+	}
+	function Qn(e, t, n, r) {
+		let i = Gn(e, t), a = n + 1, [o, s] = [1e-6, 2 * Math.PI / a - 1e-6];
+		for (let e = 0; e < 50; e++) {
+			let e = (o + s) / 2;
+			Math.sin(a * e / 2) / Math.sin(e / 2) > i ? o = e : s = e;
+		}
+		let c = o, l = Wn(Hn(t, e)) + r * c * (a - 1) / 2, u = e;
+		return Array.from({ length: n }, () => (u = Vn(u, Un(l)), l -= r * c, u));
+	}
+	function $n(e, t, n, r, i) {
+		let a = [], o = (e, i, o) => {
+			let s = n.get(e);
+			if (!s) {
+				r[e] = i, a.push(e);
+				return;
+			}
+			let c = s.get(e), l = er(t[e].filter((e) => s.has(e)).map((e) => Wn(Hn(s.get(e), c))), 1)[0], u = o === null ? 0 : o - l;
+			for (let [e, t] of s) {
+				let [n, o] = Hn(t, c);
+				r[e] = Vn(i, [n * Math.cos(u) - o * Math.sin(u), n * Math.sin(u) + o * Math.cos(u)]), a.push(e);
+			}
+		};
+		o(e, [0, 0], null);
+		for (let e of a) {
+			let n = r[e], a = t[e].filter((e) => !r[e]);
+			if (!a.length) continue;
+			let s = new Map(a.map((n) => [n, qn(n, t, e).length]));
+			a.sort((e, t) => s.get(t) - s.get(e));
+			let c = t[e].filter((e) => r[e]).map((e) => Wn(Hn(r[e], n))), l;
+			l = c.length === 0 ? a.length === 1 ? [-Math.PI / 6] : a.map((e, t) => -Math.PI / 6 + 2 * Math.PI * t / a.length) : c.length === 1 && a.length === 1 ? i(e) ? [c[0] + Math.PI] : [c[0] + 2 * Math.PI / 3, c[0] - 2 * Math.PI / 3] : er(c, a.length);
+			let u = (e) => {
+				let t = Vn(n, Un(e));
+				return r.reduce((e, n) => e + (n ? 1 / (.1 + Gn(t, n) ** 4) : 0), 0);
+			};
+			for (let e of a) {
+				let t = l.reduce((e, t) => u(t) < u(e) - 1e-9 ? t : e);
+				l.splice(l.indexOf(t), 1), o(e, Vn(n, Un(t)), t + Math.PI);
+			}
+		}
+	}
+	function er(e, t) {
+		let n = [...e].sort((e, t) => e - t), [r, i] = [0, 0];
+		return n.forEach((e, t) => {
+			let a = (t + 1 < n.length ? n[t + 1] : n[0] + 2 * Math.PI) - e;
+			a > i + 1e-9 && ([r, i] = [e, a]);
+		}), Array.from({ length: t }, (e, n) => r + i * (n + 1) / (t + 1));
+	}
+	function tr(e, t, n) {
+		let r = 0;
+		return e.forEach((i, a) => {
+			for (let o = a + 1; o < e.length; o++) {
+				let a = e[o], s = Gn(n[i], n[a]);
+				s < Rn && !t[i].includes(a) && (r += Rn - s);
+			}
+		}), r;
+	}
+	function nr({ bonds: e }, t, n, r) {
+		let i = e.filter(({ a: e, b: r, ring: i }) => !i && t.includes(e) && n[e].length > 1 && n[r].length > 1), a = tr(t, n, r);
+		for (let e = 0; e < zn && a > 0; e++) for (let { a: e, b: o } of i) {
+			let i = [qn(o, n, e), qn(e, n, o)], s = i[0].length <= i[1].length ? i[0] : i[1], c = s.map((e) => r[e]), [l, u] = [r[e], Wn(Hn(r[o], r[e]))];
+			s.forEach((e) => {
+				let [t, n] = Hn(r[e], l);
+				r[e] = Vn(l, Un(2 * u - Wn([t, n]), Math.hypot(t, n)));
+			});
+			let d = tr(t, n, r);
+			d < a - 1e-9 ? a = d : s.forEach((e, t) => r[e] = c[t]);
+		}
+	}
+	function rr(e, t, n) {
+		let r = e.length, i = e.map((n) => {
+			let r = new Map([[n, 0]]);
+			for (let [e, n] of r) for (let i of t[e]) r.has(i) || r.set(i, n + 1);
+			return e.map((e) => ir(r.get(e)));
+		}), a = i.map((e) => e.reduce((e, t) => e + (t ? 1 / t ** 2 : 0), 0));
+		for (let t = 0; t < Bn; t++) for (let t = 0; t < r; t++) {
+			let [o, s] = [0, 0], c = n[e[t]];
+			for (let a = 0; a < r; a++) {
+				if (a === t) continue;
+				let r = n[e[a]], l = i[t][a], u = Gn(c, r) || .001, d = 1 / l ** 2;
+				o += d * (r[0] + (c[0] - r[0]) * l / u), s += d * (r[1] + (c[1] - r[1]) * l / u);
+			}
+			n[e[t]] = [o / a[t], s / a[t]];
+		}
+	}
+	function ir(e) {
+		return e < 2 ? e : .87 * e;
+	}
+	function ar(e, t) {
+		let n = Array.from({ length: 6 }, (n, r) => {
+			let i = r * Math.PI / 6, a = e.map((e) => t[e][0] * Math.sin(i) + t[e][1] * Math.cos(i));
+			return Math.max(...a) - Math.min(...a);
+		}), r = n.indexOf(Math.min(...n)) * Math.PI / 6;
+		e.forEach((e) => {
+			let [n, i] = t[e];
+			t[e] = [n * Math.cos(r) - i * Math.sin(r), n * Math.sin(r) + i * Math.cos(r)];
+		});
+	}
 	// src/views/molecule.tsx
-	var ar = 26, or = {
+	var or = 26, sr = {
 		width: 260,
 		height: 180,
 		side: 30,
 		edge: 16
-	}, sr = .18, cr = .3, lr = (e) => /smiles/i.test(e);
-	function ur({ smiles: e, width: t = or.width, height: n = or.height }) {
+	}, cr = .18, lr = .3, ur = (e) => /smiles/i.test(e);
+	function dr({ smiles: e, width: t = sr.width, height: n = sr.height }) {
 		let r = G(() => {
-			let r = tr(e);
-			return r && dr(r, t, n);
+			let r = jn(e);
+			return r && fr(r, t, n);
 		}, [
 			e,
 			t,
@@ -2251,47 +2244,43 @@
 			children: [Z("path", { d: r.lines }), r.letters]
 		}) : null;
 	}
-	function dr(e, t, n) {
-		let { atoms: r, bonds: i } = e, { places: a, rings: o } = Ln(e), s = (e) => {
+	function fr(e, t, n) {
+		let { atoms: r, bonds: i } = e, a = Kn(e), o = (e) => {
 			let t = a.map((t) => t[e]);
 			return [Math.min(...t), Math.max(...t)];
-		}, [[c, l], [u, d]] = [s(0), s(1)], f = Math.min(ar, (t - 2 * or.side) / Math.max(l - c, 1e-9), (n - 2 * or.edge) / Math.max(d - u, 1e-9)), [p, m] = [Math.ceil((l - c) * f + 2 * or.side), Math.ceil((d - u) * f + 2 * or.edge)], h = ([e, t]) => [(e - c) * f + or.side, (d - t) * f + or.edge], g = r.map((e) => e.symbol !== "C" || e.charge !== 0 || e.isotope > 0 || e.bonds.length === 0), _ = [], v = (e, t) => {
-			let [[n, r], [i, a]] = [h(e), h(t)];
-			_.push(`M${n.toFixed(1)} ${r.toFixed(1)}L${i.toFixed(1)} ${a.toFixed(1)}`);
-		}, y = new Map();
-		for (let e of o) e.forEach((t, n) => {
-			let r = [t, e[(n + 1) % e.length]].sort((e, t) => e - t).join();
-			y.has(r) || y.set(r, e);
-		});
-		for (let { a: e, b: t, order: n } of i) {
-			let [o, s] = [a[e], a[t]], c = Math.hypot(s[0] - o[0], s[1] - o[1]) || 1, [l, u] = [(s[0] - o[0]) / c, (s[1] - o[1]) / c], d = (n, r = 0) => {
-				let [i, a] = [Math.max(r, g[e] ? cr : 0), Math.max(r, g[t] ? cr : 0)];
-				i + a >= c || v([o[0] + l * i - u * n, o[1] + u * i + l * n], [s[0] - l * a - u * n, s[1] - u * a + l * n]);
-			}, f = y.get([e, t].sort((e, t) => e - t).join()), p = r[e].bonds.length === 1 || r[t].bonds.length === 1;
-			if (n === 1) d(0);
+		}, [[s, c], [l, u]] = [o(0), o(1)], d = Math.min(or, (t - 2 * sr.side) / Math.max(c - s, 1e-9), (n - 2 * sr.edge) / Math.max(u - l, 1e-9)), [f, p] = [Math.ceil((c - s) * d + 2 * sr.side), Math.ceil((u - l) * d + 2 * sr.edge)], m = ([e, t]) => [(e - s) * d + sr.side, (u - t) * d + sr.edge], h = r.map((e) => e.symbol !== "C" || e.charge !== 0 || e.isotope > 0 || e.bonds.length === 0), g = [], _ = (e, t) => {
+			let [[n, r], [i, a]] = [m(e), m(t)];
+			g.push(`M${n.toFixed(1)} ${r.toFixed(1)}L${i.toFixed(1)} ${a.toFixed(1)}`);
+		};
+		for (let { a: e, b: t, order: n, ring: o } of i) {
+			let [s, c] = [a[e], a[t]], l = Math.hypot(c[0] - s[0], c[1] - s[1]) || 1, [u, d] = [(c[0] - s[0]) / l, (c[1] - s[1]) / l], f = (n, r = 0) => {
+				let [i, a] = [Math.max(r, h[e] ? lr : 0), Math.max(r, h[t] ? lr : 0)];
+				i + a >= l || _([s[0] + u * i - d * n, s[1] + d * i + u * n], [c[0] - u * a - d * n, c[1] - d * a + u * n]);
+			}, p = r[e].bonds.length === 1 || r[t].bonds.length === 1;
+			if (n === 1) f(0);
 			else if (n > 2) for (let e of [
 				-.18,
 				0,
-				sr
-			]) d(e);
-			else if (p && !f) for (let e of [-.18 / 2, sr / 2]) d(e);
+				cr
+			]) f(e);
+			else if (p && !o) for (let e of [-.18 / 2, cr / 2]) f(e);
 			else {
-				let n = (f ?? [e, t].flatMap((e) => r[e].bonds.map((t) => i[t].a === e ? i[t].b : i[t].a))).reduce((e, t) => e + Math.sign(Math.round(100 * ((a[t][1] - o[1]) * l - (a[t][0] - o[0]) * u))), 0);
-				d(0), d(n < 0 ? -.18 : sr, .14);
+				let n = (o ?? [e, t].flatMap((e) => r[e].bonds.map((t) => En(i[t], e)))).reduce((e, t) => e + Math.sign(Math.round(100 * ((a[t][1] - s[1]) * u - (a[t][0] - s[0]) * d))), 0);
+				f(0), f(n < 0 ? -.18 : cr, .14);
 			}
 		}
-		let b = r.flatMap((t, n) => g[n] ? [pr(t, n, h(a[n]), f, fr(e, a, n))] : []);
+		let v = r.flatMap((t, n) => h[n] ? [mr(t, n, m(a[n]), d, pr(e, a, n))] : []);
 		return {
-			width: p,
-			height: m,
-			lines: _.join(""),
-			letters: b
+			width: f,
+			height: p,
+			lines: g.join(""),
+			letters: v
 		};
 	}
-	function fr({ atoms: e, bonds: t }, n, r) {
-		return e[r].bonds.reduce((e, i) => e + n[t[i].a === r ? t[i].b : t[i].a][0] - n[r][0], 0) > .1;
+	function pr({ atoms: e, bonds: t }, n, r) {
+		return e[r].bonds.reduce((e, i) => e + n[En(t[i], r)][0] - n[r][0], 0) > .1;
 	}
-	function pr({ symbol: e, hydrogens: t, charge: n, isotope: r }, i, [a, o], s, c) {
+	function mr({ symbol: e, hydrogens: t, charge: n, isotope: r }, i, [a, o], s, c) {
 		let l = Math.max(5, .5 * s), u = n === 0 ? "" : `${Math.abs(n) > 1 ? Math.abs(n) : ""}${n > 0 ? "+" : "−"}`, d = [[r ? String(r) : "", 1], [e, 0]], f = [[t ? "H" : "", 0], [t > 1 ? String(t) : "", -1]], p = c ? [
 			[u, 1],
 			...f,
@@ -2317,25 +2306,25 @@
 		}, i);
 	}
 	// src/views/planes.tsx
-	var mr = 180;
-	function hr({ columns: e, rows: t, planes: n }) {
-		let r = zt.value, i = J(null), a = t === 1 ? 40 : mr;
+	var hr = 180;
+	function gr({ columns: e, rows: t, planes: n }) {
+		let r = zt.value, i = J(null), a = t === 1 ? 40 : hr;
 		return Z("div", {
 			class: "planes",
 			children: n.map(({ name: n, values: o }) => {
 				let [s, c] = o.reduce(([e, t], n) => [Math.min(e, n), Math.max(t, n)], [Infinity, -Infinity]), l = (e) => c > s ? (e - s) / (c - s) : .5, u = null;
 				return Z("figure", { children: [Z("svg", {
 					ref: (e) => void (u = e),
-					viewBox: `0 0 ${mr} ${a}`,
+					viewBox: `0 0 ${hr} ${a}`,
 					role: "img",
 					"aria-label": `${n} across the map, from ${X(s, 4)} to ${X(c, 4)}`,
 					onPointerLeave: () => i.value = null,
 					children: Array.from(o, (n, o) => {
 						let [s, c] = [Math.floor(o / t), t - 1 - o % t];
 						return Z("rect", {
-							x: s * mr / e,
+							x: s * hr / e,
 							y: c * a / t,
-							width: mr / e + .3,
+							width: hr / e + .3,
 							height: a / t + .3,
 							fill: ft(l(n), r),
 							stroke: i.value === o ? "currentColor" : "none",
@@ -2350,39 +2339,39 @@
 					}),
 					Z(nn, {
 						name: n,
-						make: () => Qt(u, mr, a, $t())
+						make: () => Qt(u, hr, a, $t())
 					})
 				] })] }, n);
 			})
 		});
 	}
 	// src/points/cloud.ts
-	function gr(e, t) {
+	function _r(e, t) {
 		for (; t;) [e, t] = [t, e % t];
 		return e;
 	}
-	function _r(e) {
+	function vr(e) {
 		let t = new Uint32Array(e);
 		if (e < 3) return t.map((e, t) => t);
 		let n = Math.floor(e * .6180339887);
-		for (; gr(n, e) !== 1;) n++;
+		for (; _r(n, e) !== 1;) n++;
 		let r = Math.floor(e / 3);
 		for (let i = 0; i < e; i++) t[i] = r, r += n, r >= e && (r -= e);
 		return t;
 	}
-	function vr(e) {
+	function yr(e) {
 		let t = new WeakMap();
 		return (n) => (t.has(n) || t.set(n, e(n)), t.get(n));
 	}
-	var yr = vr((e) => {
+	var br = yr((e) => {
 		let [t, n] = [Infinity, -Infinity];
 		for (let r = 0; r < e.length; r++) {
 			let i = e[r];
 			i < t && (t = i), i > n && (n = i);
 		}
 		return t <= n && Number.isFinite(t) && Number.isFinite(n) ? [t, n] : null;
-	}), br = .02, xr = 2e4, Sr = vr((e) => {
-		let [t, n] = yr(e) ?? [0, 1], r = Math.max(1, Math.floor(e.length / xr)), i = new Float64Array(Math.ceil(e.length / r)).map((t, n) => e[n * r]).filter(Number.isFinite).sort(), a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
+	}), xr = .02, Sr = 2e4, Cr = yr((e) => {
+		let [t, n] = br(e) ?? [0, 1], r = Math.max(1, Math.floor(e.length / Sr)), i = new Float64Array(Math.ceil(e.length / r)).map((t, n) => e[n * r]).filter(Number.isFinite).sort(), a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
 		if (!(c > 0)) return [t, n];
 		let [l, u] = [Infinity, -Infinity], d = 0;
 		for (let t = 0; t < e.length; t++) {
@@ -2390,27 +2379,27 @@
 			n < o - c || n > s + c ? d++ : (n < l && (l = n), n > u && (u = n));
 		}
 		let f = .04 * (u - l), p = [Math.max(t, l - f), Math.min(n, u + f)];
-		return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, br * e.length) ? p : [t, n];
-	}), [Cr, wr] = [.12, 100];
-	function Tr(e) {
-		let t = yr(e);
-		if (!t || !(t[0] > 0) || !(t[1] / t[0] > wr)) return !1;
+		return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, xr * e.length) ? p : [t, n];
+	}), [wr, Tr] = [.12, 100];
+	function Er(e) {
+		let t = br(e);
+		if (!t || !(t[0] > 0) || !(t[1] / t[0] > Tr)) return !1;
 		let n = 0, r = 0;
 		for (let i = 0; i < e.length; i++) Number.isFinite(e[i]) && (n += e[i] / t[1], r++);
-		let [i, a] = Sr(e);
-		return n / r < Cr && i === t[0] && a === t[1];
+		let [i, a] = Cr(e);
+		return n / r < wr && i === t[0] && a === t[1];
 	}
-	var Er = new WeakMap();
-	function Dr(e) {
-		let t = Er.get(e);
-		return t || Er.set(e, t = {
+	var Dr = new WeakMap();
+	function Or(e) {
+		let t = Dr.get(e);
+		return t || Dr.set(e, t = {
 			name: e.name,
 			kind: "number",
 			values: Float64Array.from(e.values, Math.log10)
 		}), t;
 	}
-	function Or(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
-		let i = e.map((e) => e.values), a = i[0].length, o = _r(a), s = i.map((e) => r ? Sr(e) : yr(e) ?? [0, 1]), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), p = new Uint8Array(a);
+	function kr(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
+		let i = e.map((e) => e.values), a = i[0].length, o = vr(a), s = i.map((e) => r ? Cr(e) : br(e) ?? [0, 1]), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), p = new Uint8Array(a);
 		for (let e = 0; e < i.length; e++) {
 			let t = i[e], [n, r] = s[e], [l, u] = [c[e], d[e]];
 			for (let i = 0; i < a; i++) {
@@ -2436,9 +2425,9 @@
 			half: g(d, 1)
 		};
 	}
-	var kr = new WeakMap();
-	function Ar(e) {
-		let t = kr.get(e);
+	var Ar = new WeakMap();
+	function jr(e) {
+		let t = Ar.get(e);
 		if (t) return t;
 		let [n, r] = [[
 			0,
@@ -2463,17 +2452,17 @@
 			1,
 			2
 		].map((t) => t === e ? r[t] : n[t]));
-		return kr.set(e, i), i;
+		return Ar.set(e, i), i;
 	}
-	function jr(e, t) {
-		let n = e.length, r = _r(n), i = new Float32Array(3 * n), a = 0;
+	function Mr(e, t) {
+		let n = e.length, r = vr(n), i = new Float32Array(3 * n), a = 0;
 		for (let o = 0; o < n; o++) {
 			let n = r[o];
 			if (!Number.isFinite(e[n]) || !(Math.abs(t[n]) <= 90)) {
 				a++, i[3 * o] = NaN;
 				continue;
 			}
-			let [s, c, l] = Mr(e[n], t[n]);
+			let [s, c, l] = Nr(e[n], t[n]);
 			i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
 		}
 		return {
@@ -2495,7 +2484,7 @@
 			]
 		};
 	}
-	function Mr(e, t) {
+	function Nr(e, t) {
 		let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
 		return [
 			Math.cos(r) * Math.sin(n),
@@ -2504,7 +2493,7 @@
 		];
 	}
 	// src/points/camera.ts
-	var Nr = [
+	var Pr = [
 		1,
 		0,
 		0,
@@ -2515,7 +2504,7 @@
 		0,
 		1
 	];
-	function Pr(e, t) {
+	function Fr(e, t) {
 		let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 		return [
 			0,
@@ -2527,9 +2516,9 @@
 			2
 		].map((t) => n(e, t)));
 	}
-	function Fr(e, t, n) {
+	function Ir(e, t, n) {
 		let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-		return Pr(Pr([
+		return Fr(Fr([
 			1,
 			0,
 			0,
@@ -2551,11 +2540,11 @@
 			r
 		]), e);
 	}
-	function Ir(e, t) {
+	function Lr(e, t) {
 		let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-		return Fr(Nr, n, r);
+		return Ir(Pr, n, r);
 	}
-	function Lr(e, t, n, r, i) {
+	function Rr(e, t, n, r, i) {
 		let a = e.turn;
 		return [
 			t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2563,7 +2552,7 @@
 			a[6] * n + a[7] * r + a[8] * i
 		];
 	}
-	function Rr(e, t, n, r, i) {
+	function zr(e, t, n, r, i) {
 		let [a, o, s, c] = [
 			Infinity,
 			-Infinity,
@@ -2580,7 +2569,7 @@
 			let d = n[0] * r + n[1] * i + n[2] * u, f = n[3] * r + n[4] * i + n[5] * u;
 			e.shape === "sphere" && n[6] * r + n[7] * i + n[8] * u < 0 || (d < a && (a = d), d > o && (o = d), f < s && (s = f), f > c && (c = f));
 		}
-		if (e.shape === "space") for (let [t, r, i] of Ar(e)) {
+		if (e.shape === "space") for (let [t, r, i] of jr(e)) {
 			let e = n[0] * t + n[1] * r + n[2] * i, l = n[3] * t + n[4] * r + n[5] * i;
 			[a, o, s, c] = [
 				Math.min(a, e),
@@ -2602,7 +2591,7 @@
 			shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 		};
 	}
-	function zr(e, t, n, r, i) {
+	function Br(e, t, n, r, i) {
 		let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 		return {
 			turn: e.turn,
@@ -2611,12 +2600,12 @@
 		};
 	}
 	// src/points/coast.ts
-	var Br = [
+	var Vr = [
 		"coast",
 		"borders",
 		"states"
-	], Vr = 61;
-	function Hr(e) {
+	], Hr = 61;
+	function Ur(e) {
 		let t = JSON.parse(e), n = (e) => {
 			let [n, r, i] = [
 				0,
@@ -2625,7 +2614,7 @@
 			], a = () => {
 				let [t, r] = [0, 1];
 				for (;;) {
-					let i = e.charCodeAt(n++) - Vr;
+					let i = e.charCodeAt(n++) - Hr;
 					if (t += r * (i & 31), i < 32) return t;
 					r *= 32;
 				}
@@ -2657,10 +2646,10 @@
 			cities: a
 		};
 	}
-	function Ur([e, t], [n, r]) {
+	function Wr([e, t], [n, r]) {
 		return e >= -360 && t <= 540 && t - e <= 360 && n >= -90 && r <= 90;
 	}
-	var Wr = class {
+	var Gr = class {
 		values = [];
 		starts = new Set();
 		add(e, t, n, r) {
@@ -2673,31 +2662,31 @@
 				starts: this.starts
 			};
 		}
-	}, Gr = 2;
-	function Kr(e) {
-		return Br.map((t) => {
-			let n = new Wr();
+	}, Kr = 2;
+	function qr(e) {
+		return Vr.map((t) => {
+			let n = new Gr();
 			for (let r of e[t]) for (let e = 0; e < r.length; e += 2) {
-				let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / Gr));
-				for (let r = 1; r <= s; r++) n.add(...Mr(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
+				let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / Kr));
+				for (let r = 1; r <= s; r++) n.add(...Nr(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
 			}
 			return n.shore(t);
 		});
 	}
-	function qr(e) {
+	function Jr(e) {
 		return {
 			isOut: (t) => e.some(([e, n]) => t > e && t < n),
 			place: (t) => t - e.reduce((e, [n, r, i]) => e + (t >= (n + r) / 2 ? r - n - i : 0), 0)
 		};
 	}
-	function Jr({ cities: e }) {
+	function Yr({ cities: e }) {
 		return e.map(({ name: e, longitude: t, latitude: n }) => ({
 			name: e,
-			position: Mr(t, n)
+			position: Nr(t, n)
 		}));
 	}
-	function Yr({ cities: e }, { middle: t, half: n }, r, i) {
-		let { isOut: a, place: o } = qr(i);
+	function Xr({ cities: e }, { middle: t, half: n }, r, i) {
+		let { isOut: a, place: o } = Jr(i);
 		return e.flatMap(({ name: e, longitude: i, latitude: s }) => {
 			let c = i - 360 * Math.floor((i - r) / 360);
 			return a(c) ? [] : [{
@@ -2710,10 +2699,10 @@
 			}];
 		});
 	}
-	function Xr(e, { middle: t, half: n }, r, i) {
-		let a = i.flatMap(([e, t]) => [e, t]), { isOut: o, place: s } = qr(i);
-		return Br.map((i) => {
-			let c = new Wr();
+	function Zr(e, { middle: t, half: n }, r, i) {
+		let a = i.flatMap(([e, t]) => [e, t]), { isOut: o, place: s } = Jr(i);
+		return Vr.map((i) => {
+			let c = new Gr();
 			for (let l of e[i]) {
 				let e = !0;
 				for (let i = 2; i < l.length; i += 2) {
@@ -2750,11 +2739,11 @@
 			return c.shore(i);
 		});
 	}
-	var [Zr, Qr] = [7, 400];
-	function $r(e, t) {
-		return t <= Qr && (e !== "states" || t >= Zr);
+	var [Qr, $r] = [7, 400];
+	function ei(e, t) {
+		return t <= $r && (e !== "states" || t >= Qr);
 	}
-	function ei({ positions: e, starts: t }, n, r, i, a) {
+	function ti({ positions: e, starts: t }, n, r, i, a) {
 		let o = [], [s, c, l, u] = [
 			0,
 			0,
@@ -2762,7 +2751,7 @@
 			!1
 		];
 		for (let d = 0; d < e.length / 3; d++) {
-			let [f, p, m] = Lr(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
+			let [f, p, m] = Rr(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
 			t.has(d) || h || l || g ? u = !1 : (u || o.push("M", (s / i).toFixed(1), " ", (c / i).toFixed(1)), o.push("L", (f / i).toFixed(1), " ", (p / i).toFixed(1)), u = !0), [s, c, l] = [
 				f,
 				p,
@@ -2771,22 +2760,22 @@
 		}
 		return o.join("");
 	}
-	function ti(e, t, n, r) {
+	function ni(e, t, n, r) {
 		return e[0] < t[2] + n && e[2] > t[0] - n && e[1] < t[3] + r && e[3] > t[1] - r;
 	}
-	var [ni, ri] = [6.2, 7], [ii, ai] = [26, 12], oi = .25;
-	function si(e, t, n, r, i, a, o) {
+	var [ri, ii] = [6.2, 7], [ai, oi] = [26, 12], si = .25;
+	function ci(e, t, n, r, i, a, o) {
 		let s = [], c = [];
 		for (let { name: l, position: u } of e) {
-			let [e, d, f] = Lr(t, n, ...u), [p, m] = [e / r, d / r];
-			if (!(i && f < oi)) for (let e of [!1, !0]) {
-				let [t, n] = e ? [p - 5 - ni * l.length, p + 3] : [p - 3, p + 5 + ni * l.length], r = [
+			let [e, d, f] = Rr(t, n, ...u), [p, m] = [e / r, d / r];
+			if (!(i && f < si)) for (let e of [!1, !0]) {
+				let [t, n] = e ? [p - 5 - ri * l.length, p + 3] : [p - 3, p + 5 + ri * l.length], r = [
 					t,
-					m - ri,
+					m - ii,
 					n,
-					m + ri
+					m + ii
 				];
-				if (!(!(r[0] >= a[0] && r[1] >= a[1] && r[2] <= a[2] && r[3] <= a[3]) || o.some((e) => ti(r, e, 2, 2)) || c.some((e) => ti(r, e, ii, ai)))) {
+				if (!(!(r[0] >= a[0] && r[1] >= a[1] && r[2] <= a[2] && r[3] <= a[3]) || o.some((e) => ni(r, e, 2, 2)) || c.some((e) => ni(r, e, ai, oi)))) {
 					c.push(r), s.push({
 						name: l,
 						x: p,
@@ -2800,35 +2789,35 @@
 		return s;
 	}
 	// src/state/coast.ts
-	var ci = Le(null), li = !1;
-	async function ui(e) {
-		if (!li) {
-			li = !0;
+	var li = Le(null), ui = !1;
+	async function di(e) {
+		if (!ui) {
+			ui = !0;
 			try {
-				ci.value = Hr(await e());
+				li.value = Ur(await e());
 			} catch {
-				li = !1;
+				ui = !1;
 			}
 		}
 	}
 	// src/state/csv.ts
-	function di(e) {
+	function fi(e) {
 		let t = e == null || typeof e == "number" && Number.isNaN(e) ? "" : String(e);
 		return /[",\r\n]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
 	}
-	function fi(e) {
+	function pi(e) {
 		for (let t = 6; t < 10; t++) {
 			let n = Number(e.toPrecision(t));
 			if (Math.fround(n) === e) return n;
 		}
 		return e;
 	}
-	function pi(e) {
-		return `${e.map(di).join(",")}\n`;
+	function mi(e) {
+		return `${e.map(fi).join(",")}\n`;
 	}
 	// src/state/boxes.ts
-	var mi = 1.5;
-	function hi(e, t, n) {
+	var hi = 1.5;
+	function gi(e, t, n) {
 		let r = new Uint32Array(n + 1), i = (n) => t[n] >= 0 && Number.isFinite(e[n]);
 		for (let e = 0; e < t.length; e++) i(e) && r[t[e] + 1]++;
 		for (let e = 0; e < n; e++) r[e + 1] += r[e];
@@ -2836,18 +2825,18 @@
 		for (let n = 0; n < t.length; n++) i(n) && (a[o[t[n]]++] = e[n]);
 		return Array.from({ length: n }, (e, t) => {
 			let n = a.subarray(r[t], r[t + 1]).sort();
-			return n.length ? vi(n) : null;
+			return n.length ? yi(n) : null;
 		});
 	}
-	function gi(e, t, n) {
+	function _i(e, t, n) {
 		let [r, i] = [e[0], -1];
 		for (let a of e) {
-			let e = _i(a.values, t, n);
+			let e = vi(a.values, t, n);
 			e > i && ([r, i] = [a, e]);
 		}
 		return r;
 	}
-	function _i(e, t, n) {
+	function vi(e, t, n) {
 		let [r, i] = [new Float64Array(n), new Float64Array(n)], [a, o, s] = [
 			0,
 			0,
@@ -2864,7 +2853,7 @@
 		for (let e = 0; e < n; e++) r[e] && (c += r[e] * (i[e] / r[e] - o) ** 2);
 		return c / s;
 	}
-	function vi(e) {
+	function yi(e) {
 		let t = (t) => {
 			let n = t * (e.length - 1), [r, i] = [e[Math.floor(n)], e[Math.ceil(n)]], a = n - Math.floor(n);
 			return r * (1 - a) + i * a;
@@ -2872,7 +2861,7 @@
 			t(.25),
 			t(.5),
 			t(.75)
-		], r = mi * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
+		], r = hi * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
 		return {
 			rows: e.length,
 			quartiles: n,
@@ -2881,7 +2870,7 @@
 		};
 	}
 	new URL("../", document.baseURI.split(/[?#]/)[0]);
-	var yi = class extends Error {
+	var bi = class extends Error {
 		status;
 		code;
 		retryAfter;
@@ -2891,9 +2880,9 @@
 	};
 	Le(null), Le(null), Le("connecting"), Le(null);
 	// src/views/fault.tsx
-	function bi({ error: e, code: t }) {
+	function xi({ error: e, code: t }) {
 		if (!e) return null;
-		let n = e instanceof Error ? e.message : String(e), r = ht(t ?? (e instanceof yi ? e.code : "")), i = n.split("\n");
+		let n = e instanceof Error ? e.message : String(e), r = ht(t ?? (e instanceof bi ? e.code : "")), i = n.split("\n");
 		return Z("div", {
 			class: "trouble",
 			role: "alert",
@@ -2904,7 +2893,7 @@
 		});
 	}
 	// src/views/table.tsx
-	function xi({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
+	function Si({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 		let o = t.map((e, t) => n.some((e) => typeof e[t] == "number"));
 		return Z("div", {
 			class: "scroll",
@@ -2937,30 +2926,30 @@
 							type: "button",
 							class: "link",
 							onClick: (e) => (e.stopPropagation(), a(t)),
-							children: Si(e)
-						}) : Si(e)
+							children: Ci(e)
+						}) : Ci(e)
 					}, n))]
 				}, t)) })
 			] })
 		});
 	}
-	function Si(e) {
+	function Ci(e) {
 		let t = typeof e == "string" ? e : X(e, 6);
 		return t.length > 80 ? `${t.slice(0, 77)}…` : t;
 	}
 	// src/views/boxes.tsx
-	var Ci = 12e6, wi = 1e5, Ti = 40, Ei = 24, [Di, Oi, ki] = [
+	var wi = 12e6, Ti = 1e5, Ei = 40, Di = 24, [Oi, ki, Ai] = [
 		4,
 		26,
 		14
-	], Ai = 7, ji = "\0probability";
-	function Mi({ suffix: e, columns: t, grouping: n, hidden: r, theme: i, column: a, settle: o, nameOf: s, choose: c }) {
+	], ji = 7, Mi = "\0probability";
+	function Ni({ suffix: e, columns: t, grouping: n, hidden: r, theme: i, column: a, settle: o, nameOf: s, choose: c }) {
 		let l = W(null), u = W(null), d = J(480), f = J(-1);
 		U(() => {
 			let e = new ResizeObserver(([e]) => d.value = Math.max(240, Math.round(e.contentRect.width)));
 			return e.observe(l.current), () => e.disconnect();
 		}, []);
-		let { groupOf: p, groups: m, probability: h } = n, g = J(p.length <= wi);
+		let { groupOf: p, groups: m, probability: h } = n, g = J(p.length <= Ti);
 		U(() => void setTimeout(() => g.value = !0, 100), []);
 		let _ = t.map((e) => [
 			e.name,
@@ -2972,15 +2961,15 @@
 			values: h
 		}, [h]);
 		v && _.push([
-			ji,
+			Mi,
 			"probability (how sure)",
 			v
 		]);
-		let y = G(() => g.value && p.length * t.length <= Ci ? gi(t, p, m.length)?.name : void 0, [
+		let y = G(() => g.value && p.length * t.length <= wi ? _i(t, p, m.length)?.name : void 0, [
 			t,
 			p,
 			g.value
-		]), b = a ?? y ?? "", x = _.find(([e]) => e === b), S = x?.[2], C = G(() => S !== void 0 && Tr(S.values), [S]), w = G(() => S && g.value ? hi((C ? Dr(S) : S).values, p, m.length) : [], [
+		]), b = a ?? y ?? "", x = _.find(([e]) => e === b), S = x?.[2], C = G(() => S !== void 0 && Er(S.values), [S]), w = G(() => S && g.value ? gi((C ? Or(S) : S).values, p, m.length) : [], [
 			S,
 			C,
 			p,
@@ -2988,11 +2977,11 @@
 		]).flatMap((e, t) => e && !r.has(t) ? [{
 			group: t,
 			box: e
-		}] : []), T = w.slice(0, Ti), E = (e) => C ? 10 ** e : e, D = (e, t = 4) => X(E(e), t), ee = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${D(t[1])}, half of the rows from ${D(t[0])} to ${D(t[2])}, whiskers from ${D(n[0])} to ${D(n[1])}, ${Y(r)} of ${Y(e)} rows beyond`, O = d.value, k = T.map(({ group: e }) => s(e)), A = Math.min(.36 * O, 260, Ai * Math.max(0, ...k.map((e) => e.length)) + 20), j = Math.floor((A - 20) / Ai), M = Di + Ei * T.length + Oi, [N, P] = T.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
+		}] : []), T = w.slice(0, Ei), E = (e) => C ? 10 ** e : e, D = (e, t = 4) => X(E(e), t), ee = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${D(t[1])}, half of the rows from ${D(t[0])} to ${D(t[2])}, whiskers from ${D(n[0])} to ${D(n[1])}, ${Y(r)} of ${Y(e)} rows beyond`, O = d.value, k = T.map(({ group: e }) => s(e)), A = Math.min(.36 * O, 260, ji * Math.max(0, ...k.map((e) => e.length)) + 20), j = Math.floor((A - 20) / ji), M = Oi + Di * T.length + ki, [N, P] = T.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
 		N === P && ([N, P] = [N - .5, P + .5]);
 		let F = (e) => {
 			let t = Math.max(Math.abs(N), Math.abs(P)) || 1;
-			return A + (O - A - ki) * (e / t - N / t) / (P / t - N / t || 1);
+			return A + (O - A - Ai) * (e / t - N / t) / (P / t - N / t || 1);
 		}, te = Math.max(2, Math.floor((O - A) / 64)), I = T.length ? C ? sn(E(N), E(P), te).map(Math.log10) : on(N, P, te) : [], L = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", R = (e, t) => {
 			let n = {
 				ArrowDown: t + 1,
@@ -3050,7 +3039,7 @@
 						style: { display: "block" },
 						children: [
 							I.map((e) => Z("path", {
-								d: `M${F(e)} ${Di}V${M - Oi + 4}`,
+								d: `M${F(e)} ${Oi}V${M - ki + 4}`,
 								stroke: "var(--line)"
 							}, e)),
 							I.map((e) => Z("text", {
@@ -3060,7 +3049,7 @@
 								children: D(e, 5)
 							}, e)),
 							T.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
-								let a = Et(m[e], i), [o, s, l] = t.map(F), u = k[r], d = Di + Ei * (r + .5);
+								let a = Et(m[e], i), [o, s, l] = t.map(F), u = k[r], d = Oi + Di * (r + .5);
 								return Z("g", {
 									style: { cursor: "pointer" },
 									onClick: (t) => c(e, L(t)),
@@ -3068,8 +3057,8 @@
 									children: [
 										Z("rect", {
 											width: O,
-											y: Di + Ei * r,
-											height: Ei,
+											y: Oi + Di * r,
+											height: Di,
 											fill: "var(--wash)",
 											"fill-opacity": +(r === f.value)
 										}),
@@ -3120,17 +3109,17 @@
 						]
 					})
 				}),
-				w.length > Ti && Z("p", {
+				w.length > Ei && Z("p", {
 					class: "note",
 					children: [
 						"The first ",
-						Ti,
+						Ei,
 						" of ",
 						Y(w.length),
 						" are drawn; the table has all."
 					]
 				}),
-				w.length > 0 && Z("details", { children: [Z("summary", { children: "Box plots as a table" }), Z(xi, {
+				w.length > 0 && Z("details", { children: [Z("summary", { children: "Box plots as a table" }), Z(Si, {
 					caption: `${S.name} by ${n.title}`,
 					names: [
 						n.title,
@@ -3158,10 +3147,10 @@
 		});
 	}
 	// src/points/raster.ts
-	var { fround: Ni } = Math;
-	function Pi(e, { width: t, height: n }, r, i, a, o, s, c) {
+	var { fround: Pi } = Math;
+	function Fi(e, { width: t, height: n }, r, i, a, o, s, c) {
 		e.fill(s);
-		let l = a.turn.map(Ni), u = Ni(a.scale[0]), d = Ni(a.scale[1]), f = Ni(t / 2 + a.shift[0]), p = Ni(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = yn(o), v = (o - 1) / 2;
+		let l = a.turn.map(Pi), u = Pi(a.scale[0]), d = Pi(a.scale[1]), f = Pi(t / 2 + a.shift[0]), p = Pi(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = yn(o), v = (o - 1) / 2;
 		for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 			let s = i[a];
 			if (s >>> 24 !== r) continue;
@@ -3179,7 +3168,7 @@
 			}
 		}
 	}
-	function Fi(e) {
+	function Ii(e) {
 		let t = e.getContext("2d"), n = t.createImageData(1, 1), r = null, i = new Uint32Array();
 		return {
 			kind: "cpu",
@@ -3189,13 +3178,13 @@
 				e.width = r, e.height = i, n = t.createImageData(r, i);
 			},
 			draw(a, o, s, c) {
-				r && (Pi(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? _n(s, 255) : 0, c), t.putImageData(n, 0, 0));
+				r && (Fi(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? _n(s, 255) : 0, c), t.putImageData(n, 0, 0));
 			},
 			end() {}
 		};
 	}
 	// src/points/select.ts
-	function Ii(e, t, n, r, i) {
+	function Li(e, t, n, r, i) {
 		let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 		for (let e = 0; e < f; e++) {
 			if (!(t[e] >>> 24)) continue;
@@ -3203,21 +3192,21 @@
 			u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 		}
 	}
-	function Li(e, t, n, r, i, a, o) {
+	function Ri(e, t, n, r, i, a, o) {
 		let [s, c] = [-1, o * o];
-		return Ii(e, t, n, r, (e, t, n) => {
+		return Li(e, t, n, r, (e, t, n) => {
 			let r = (t - i) ** 2 + (n - a) ** 2;
 			r <= c && ([s, c] = [e, r]);
 		}), s;
 	}
-	function Ri(e, t, n, r, i) {
-		let { width: a, height: o } = r, s = zi(i, a, o), c = new Uint32Array(e.count), l = 0;
-		return Ii(e, t, n, r, (e, t, n) => {
+	function zi(e, t, n, r, i) {
+		let { width: a, height: o } = r, s = Bi(i, a, o), c = new Uint32Array(e.count), l = 0;
+		return Li(e, t, n, r, (e, t, n) => {
 			let [r, i] = [Math.floor(t), Math.floor(n)];
 			r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 		}), c.slice(0, l);
 	}
-	function zi(e, t, n) {
+	function Bi(e, t, n) {
 		let r = new Uint8Array(t * n);
 		for (let i = 0; i < n; i++) {
 			let n = i + .5, a = [];
@@ -3234,8 +3223,8 @@
 		return r;
 	}
 	// src/points/webgl.ts
-	var Bi = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Vi = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Hi = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-	function Ui(e, t, n) {
+	var Vi = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Hi = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Ui = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+	function Wi(e, t, n) {
 		let r = e.getContext("webgl2", {
 			antialias: !1,
 			depth: !1,
@@ -3244,10 +3233,10 @@
 		});
 		if (!r) return null;
 		let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-		if (Hi.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+		if (Ui.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 		e.addEventListener("webglcontextlost", n);
 		let o = r.createProgram();
-		for (let [e, t] of [[r.VERTEX_SHADER, Bi], [r.FRAGMENT_SHADER, Vi]]) {
+		for (let [e, t] of [[r.VERTEX_SHADER, Vi], [r.FRAGMENT_SHADER, Hi]]) {
 			let n = r.createShader(e);
 			r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 		}
@@ -3291,8 +3280,8 @@
 		};
 	}
 	// src/views/cloud.tsx
-	var Wi = 25e4, Gi = 4e5, Ki = 12, qi = [58, 40], Ji = [44, 40], Yi = 460;
-	function Xi(e) {
+	var Gi = 25e4, Ki = 4e5, qi = 12, Ji = [58, 40], Yi = [44, 40], Xi = 460;
+	function Zi(e) {
 		let { cloud: t, paint: n, theme: r, tool: i, isEqual: a, pointWidth: o, names: s } = e, c = W(null), l = W(null), u = J(null), d = J({
 			width: 0,
 			height: 0
@@ -3307,24 +3296,24 @@
 			let e = _.current;
 			cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 				if (!l.current || !u.peek()) return;
-				let { theme: t, pointWidth: n, shores: r } = v.current, i = l.current.kind === "cpu" && e.isMoving ? Wi : Infinity;
-				l.current.draw(u.peek(), Zi(n * g.current), r ? null : lt[t], i);
+				let { theme: t, pointWidth: n, shores: r } = v.current, i = l.current.kind === "cpu" && e.isMoving ? Gi : Infinity;
+				l.current.draw(u.peek(), Qi(n * g.current), r ? null : lt[t], i);
 			});
 		}, b = (e) => {
 			u.value = e;
 			let t = _.current;
-			t.isFitted = !1, t.isMoving = v.current.cloud.count > Wi, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+			t.isFitted = !1, t.isMoving = v.current.cloud.count > Gi, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 				t.isMoving = !1, y();
 			}, 120));
 		}, x = () => {
-			let { cloud: e, isEqual: t } = v.current, n = d.peek().width / g.current < Yi ? Ji : qi;
-			b(Rr(e, d.peek(), Qi(e), n.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
+			let { cloud: e, isEqual: t } = v.current, n = d.peek().width / g.current < Xi ? Yi : Ji;
+			b(zr(e, d.peek(), $i(e), n.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
 		};
 		U(() => {
 			let { forced: t } = e, n = document.createElement("canvas");
 			n.setAttribute("aria-hidden", "true");
 			let r = null;
-			return t !== "cpu" && !f.value && (r = Ui(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Fi(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
+			return t !== "cpu" && !f.value && (r = Wi(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Ii(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
 				r.end(), n.remove(), l.current = null;
 			};
 		}, [f.value, e.forced]), U(() => {
@@ -3357,8 +3346,8 @@
 			e.shores
 		]), e.handle.current = {
 			fit: x,
-			zoom: (e) => u.peek() && b(zr(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
-			svg: () => xa(c.current, v.current, u.peek(), d.peek())
+			zoom: (e) => u.peek() && b(Br(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
+			svg: () => Sa(c.current, v.current, u.peek(), d.peek())
 		};
 		let S = W(new Map()), C = W({
 			x: 0,
@@ -3380,12 +3369,12 @@
 			let n = w(e), r = S.current.get(e.pointerId);
 			if (!u.peek()) return;
 			if (!r) {
-				e.pointerType === "mouse" && t.count <= Gi && O(n);
+				e.pointerType === "mouse" && t.count <= Ki && O(n);
 				return;
 			}
 			let a = 4 * g.current;
 			if (Math.hypot(n[0] - C.current.x, n[1] - C.current.y) > a && (C.current.hasMoved = !0), S.current.size === 2) {
-				let [t] = [...S.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1])), a = zr(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2);
+				let [t] = [...S.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1])), a = Br(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2);
 				b({
 					...a,
 					shift: a.shift.map((e, t) => e + (n[t] - r[t]) / 2)
@@ -3406,7 +3395,7 @@
 					shift: [c[0] + i, c[1] + a]
 				});
 				else {
-					let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(d.peek().width, d.peek().height)), n = Fr(o, i * e, a * e);
+					let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(d.peek().width, d.peek().height)), n = Ir(o, i * e, a * e);
 					b({
 						turn: n,
 						scale: s,
@@ -3420,11 +3409,11 @@
 			let a = w(r), o = m.value;
 			if (m.value = null, !u.peek() || r.type === "pointercancel") return;
 			let s = r.altKey ? "subtract" : r.shiftKey ? "add" : "replace";
-			o && C.current.hasMoved && o.length > 2 ? e.onSelect(Ri(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(Li(t, n, u.peek(), d.peek(), a[0], a[1], Ki * g.current));
+			o && C.current.hasMoved && o.length > 2 ? e.onSelect(zi(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(Ri(t, n, u.peek(), d.peek(), a[0], a[1], qi * g.current));
 		}, ee = W(0), O = (e) => {
 			cancelAnimationFrame(ee.current), ee.current = requestAnimationFrame(() => {
 				if (!u.peek()) return;
-				let t = Li(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], Ki * g.current);
+				let t = Ri(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], qi * g.current);
 				h.value = t < 0 ? null : {
 					point: t,
 					x: e[0] / g.current,
@@ -3435,7 +3424,7 @@
 			if (!u.peek()) return;
 			e.preventDefault();
 			let [t, n] = w(e);
-			b(zr(u.peek(), d.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+			b(Br(u.peek(), d.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
 		}, A = (r) => {
 			if (r.ctrlKey || r.metaKey || !u.peek()) return;
 			let i = 40 * g.current, a = {
@@ -3450,14 +3439,14 @@
 				shift: [c[0] + a[0], c[1] + a[1]]
 			});
 			else if (a) b({
-				turn: Fr(o, a[0] / i * .1, a[1] / i * .1),
+				turn: Ir(o, a[0] / i * .1, a[1] / i * .1),
 				scale: s,
 				shift: c
 			});
 			else if (r.key === "+" || r.key === "=") e.handle.current.zoom(1.4);
 			else if (r.key === "-") e.handle.current.zoom(1 / 1.4);
 			else if (r.key === "0") x();
-			else if (r.key === "Enter") e.onPick(Li(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
+			else if (r.key === "Enter") e.onPick(Ri(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
 			else return;
 			r.preventDefault();
 		}, j = h.value && !m.value ? e.hint(h.value.point) : null, M = g.current, N = u.value;
@@ -3477,14 +3466,14 @@
 			onWheel: k,
 			onKeyDown: A,
 			children: [
-				N && d.value.width > 0 && e.shores && Z(ra, {
+				N && d.value.width > 0 && e.shores && Z(ia, {
 					cloud: t,
 					shores: e.shores,
 					camera: N,
 					size: d.value,
 					ratio: M
 				}),
-				N && d.value.width > 0 && Z(ia, {
+				N && d.value.width > 0 && Z(aa, {
 					cloud: t,
 					camera: N,
 					size: d.value,
@@ -3511,30 +3500,30 @@
 			]
 		});
 	}
-	function Zi(e) {
+	function Qi(e) {
 		return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 	}
-	function Qi(e) {
-		if (e.shape === "plane") return Nr;
-		if (e.shape === "space") return Fr(Nr, .6, .4);
+	function $i(e) {
+		if (e.shape === "plane") return Pr;
+		if (e.shape === "space") return Ir(Pr, .6, .4);
 		let [t, n, r] = [
 			0,
 			0,
 			0
 		], i = Math.max(1, Math.floor(e.count / 2e4));
 		for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-		return Ir(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+		return Lr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 	}
-	function $i(e, t, n) {
+	function ea(e, t, n) {
 		return (e.shape === "sphere" ? t.scale[1] * Math.PI / 180 : t.scale[1] / e.half[1]) / n;
 	}
-	var [ea, ta, na] = [
+	var [ta, na, ra] = [
 		[58, 34],
 		6,
 		[60, 258]
 	];
-	function ra({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
-		let a = e.shape === "sphere", o = $i(e, n, i), s = n.scale[0] / i, [c, l] = [r.width / i, r.height / i];
+	function ia({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
+		let a = e.shape === "sphere", o = ea(e, n, i), s = n.scale[0] / i, [c, l] = [r.width / i, r.height / i];
 		return Z("svg", {
 			class: "lands",
 			width: c,
@@ -3546,22 +3535,22 @@
 					cx: c / 2 + n.shift[0] / i,
 					cy: l / 2 + n.shift[1] / i,
 					r: s
-				}), t.map((e) => $r(e.kind, o) && Z("path", {
+				}), t.map((e) => ei(e.kind, o) && Z("path", {
 					class: e.kind,
-					d: ei(e, n, r, i, a)
+					d: ti(e, n, r, i, a)
 				}, e.kind))]
 			})
 		});
 	}
-	function ia({ cloud: e, camera: t, size: n, ratio: r, names: i, logs: a, marks: o, picked: s, drawing: c, theme: l, degrees: u, outlines: d, ground: f, towns: p }) {
+	function aa({ cloud: e, camera: t, size: n, ratio: r, names: i, logs: a, marks: o, picked: s, drawing: c, theme: l, degrees: u, outlines: d, ground: f, towns: p }) {
 		let [m, h] = [n.width / r, n.height / r], g = e.shape === "sphere", _ = (e, i, a) => {
-			let [o, s, c] = Lr(t, n, e, i, a);
+			let [o, s, c] = Rr(t, n, e, i, a);
 			return [
 				o / r,
 				s / r,
 				c
 			];
-		}, v = s < 0 ? null : _(e.positions[3 * s], e.positions[3 * s + 1], e.positions[3 * s + 2]), y = G(() => oa(o.map((e) => ({
+		}, v = s < 0 ? null : _(e.positions[3 * s], e.positions[3 * s + 1], e.positions[3 * s + 2]), y = G(() => sa(o.map((e) => ({
 			mark: e,
 			at: _(e.x, e.y, e.z)
 		})), m, h, g), [
@@ -3569,57 +3558,57 @@
 			t,
 			n
 		]), b = g ? [
-			ta,
-			ta,
-			m - ta,
-			h - ta
+			na,
+			na,
+			m - na,
+			h - na
 		] : [
-			ea[0],
+			ta[0],
 			24,
-			m - ta,
-			h - ea[1]
+			m - na,
+			h - ta[1]
 		], x = y.map(({ mark: e, at: [t, n] }) => [
-			t - aa(e),
+			t - oa(e),
 			n - 10,
-			t + aa(e),
+			t + oa(e),
 			n + 10
 		]);
-		u && x.push(...pa(sa(e, t, n, r), u).map(({ left: e, right: t }) => [
+		u && x.push(...ma(ca(e, t, n, r), u).map(({ left: e, right: t }) => [
 			e,
 			0,
 			t,
 			h
 		]));
-		let S = g && ya(t, n, m, _, x);
-		return m >= Yi && x.push([
-			m - na[0],
+		let S = g && ba(t, n, m, _, x);
+		return m >= Xi && x.push([
+			m - ra[0],
 			0,
 			m,
-			na[1]
+			ra[1]
 		]), Z("svg", {
 			class: "over",
 			width: m,
 			height: h,
 			"aria-hidden": "true",
 			children: [
-				e.shape === "plane" && f && Z(_a, {
+				e.shape === "plane" && f && Z(va, {
 					ground: f,
-					plane: sa(e, t, n, r)
+					plane: ca(e, t, n, r)
 				}),
-				e.shape === "plane" && d && Z(ga, {
+				e.shape === "plane" && d && Z(_a, {
 					outlines: d,
-					plane: sa(e, t, n, r),
+					plane: ca(e, t, n, r),
 					theme: l
 				}),
-				e.shape === "plane" && Z(ma, {
-					plane: sa(e, t, n, r),
+				e.shape === "plane" && Z(ha, {
+					plane: ca(e, t, n, r),
 					size: n,
 					ratio: r,
 					names: i,
 					logs: a,
 					degrees: u
 				}),
-				e.shape === "space" && Z(va, {
+				e.shape === "space" && Z(ya, {
 					cloud: e,
 					names: i,
 					pixel: _,
@@ -3634,7 +3623,7 @@
 						children: e
 					}, e))]
 				}),
-				p && $r("coast", $i(e, t, r)) && si(p, t, n, r, g, b, x).map(({ name: e, x: t, y: n, isLeft: r }, i) => Z("g", {
+				p && ei("coast", ea(e, t, r)) && ci(p, t, n, r, g, b, x).map(({ name: e, x: t, y: n, isLeft: r }, i) => Z("g", {
 					class: "city",
 					transform: `translate(${t} ${n})`,
 					children: [Z("circle", { r: "2" }), Z("text", {
@@ -3648,9 +3637,9 @@
 					class: "mark",
 					transform: `translate(${t} ${n})`,
 					children: [Z("rect", {
-						x: -aa(e),
+						x: -oa(e),
 						y: "-10",
-						width: 2 * aa(e),
+						width: 2 * oa(e),
 						height: "20",
 						rx: "10",
 						fill: e.colour
@@ -3673,18 +3662,18 @@
 			]
 		});
 	}
-	function aa(e) {
+	function oa(e) {
 		return Math.max(10, 3.6 * e.text.length + 6);
 	}
-	function oa(e, t, n, r) {
+	function sa(e, t, n, r) {
 		let i = [];
 		for (let a of e) {
 			let [e, o, s] = a.at;
-			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > aa(t) + aa(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > oa(t) + oa(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 		}
 		return i;
 	}
-	function sa({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+	function ca({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		return {
 			toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 			toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -3692,7 +3681,7 @@
 			fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 		};
 	}
-	function ca(e, t, n) {
+	function la(e, t, n) {
 		let r = on(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
 		return i > 10 ? [
 			15,
@@ -3701,29 +3690,29 @@
 			90
 		].find((r) => (t - e) / r <= n) ?? 90 : i;
 	}
-	function la(e, t, n) {
-		let r = ca(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
-		return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, da((i + t) * r, "N", "S")]);
+	function ua(e, t, n) {
+		let r = la(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
+		return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, fa((i + t) * r, "N", "S")]);
 	}
-	function ua(e, t, n, r) {
-		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = ca(e, t, n);
+	function da(e, t, n, r) {
+		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = la(e, t, n);
 		for (let n = Math.ceil(e / o) * o; n <= t + i; n += o) {
 			let i = 0, o = !1;
 			for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 			let s = n - i;
-			!o && s >= e && s <= t && a.push([s, da((n + 540) % 360 - 180, "E", "W")]);
+			!o && s >= e && s <= t && a.push([s, fa((n + 540) % 360 - 180, "E", "W")]);
 		}
 		return a;
 	}
-	function da(e, t, n) {
+	function fa(e, t, n) {
 		let r = `${Number(Math.abs(e).toFixed(4))}°`;
 		return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 	}
-	function fa(e, t, n) {
+	function pa(e, t, n) {
 		let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
 		return sn(r(e), r(t), n).map((e) => [Math.log10(e), X(e, 6)]);
 	}
-	function pa({ fromX: e }, t) {
+	function ma({ fromX: e }, t) {
 		let n = 0;
 		return (t?.breaks ?? []).map(([t, r, i]) => {
 			let [a, o] = [e(t - n), e(t - n + i)];
@@ -3734,9 +3723,9 @@
 			};
 		});
 	}
-	function ma({ plane: e, size: t, ratio: n, names: r, logs: i = [], degrees: a }) {
-		let { toX: o, toY: s, fromX: c, fromY: l } = e, [u, d] = [t.width / n, t.height / n], f = [Math.max(2, Math.floor(u / 110)), Math.max(2, Math.floor(d / 80))], p = a ? ua(o(0), o(u), f[0], a.breaks) : i[0] ? fa(o(0), o(u), f[0]) : on(o(0), o(u), f[0]).map((e) => [e, X(e, 6)]), m = a ? la(s(d), s(0), f[1]) : i[1] ? fa(s(d), s(0), f[1]) : on(s(d), s(0), f[1]).map((e) => [e, X(e, 6)]);
-		return Z(x, { children: [pa(e, a).map(({ left: e, right: t, text: n }) => Z("g", {
+	function ha({ plane: e, size: t, ratio: n, names: r, logs: i = [], degrees: a }) {
+		let { toX: o, toY: s, fromX: c, fromY: l } = e, [u, d] = [t.width / n, t.height / n], f = [Math.max(2, Math.floor(u / 110)), Math.max(2, Math.floor(d / 80))], p = a ? da(o(0), o(u), f[0], a.breaks) : i[0] ? pa(o(0), o(u), f[0]) : on(o(0), o(u), f[0]).map((e) => [e, X(e, 6)]), m = a ? ua(s(d), s(0), f[1]) : i[1] ? pa(s(d), s(0), f[1]) : on(s(d), s(0), f[1]).map((e) => [e, X(e, 6)]);
+		return Z(x, { children: [ma(e, a).map(({ left: e, right: t, text: n }) => Z("g", {
 			class: "gutter",
 			children: [Z("rect", {
 				x: e,
@@ -3794,31 +3783,31 @@
 			]
 		})] });
 	}
-	function ha({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+	function ga({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 		let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 		return `M${Array.from({ length: 73 }, (t, n) => {
 			let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 			return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 		}).join("L")}Z`;
 	}
-	function ga({ outlines: e, plane: t, theme: n }) {
+	function _a({ outlines: e, plane: t, theme: n }) {
 		return Z("g", {
 			class: "outlines",
 			children: e.map((e) => Z("g", {
 				stroke: ut(e.group, n),
 				fill: ut(e.group, n),
 				children: [Z("path", {
-					d: ha(e, 1, t),
+					d: ga(e, 1, t),
 					"fill-opacity": ".07"
 				}), Z("path", {
-					d: ha(e, 2, t),
+					d: ga(e, 2, t),
 					"fill-opacity": "0",
 					"stroke-dasharray": "5 4"
 				})]
 			}, e.group))
 		});
 	}
-	function _a({ ground: e, plane: { fromX: t, fromY: n } }) {
+	function va({ ground: e, plane: { fromX: t, fromY: n } }) {
 		let { columns: r, rows: i, low: a, high: o, shade: s } = e, c = (e) => t(a[0] + (o[0] - a[0]) * e / r), l = (e) => n(a[1] + (o[1] - a[1]) * e / i);
 		return Z("g", {
 			class: "ground",
@@ -3834,8 +3823,8 @@
 			})
 		});
 	}
-	function va({ cloud: e, names: t, pixel: n, width: r, height: i }) {
-		let [a, ...o] = Ar(e), [s, c] = n(...a);
+	function ya({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+		let [a, ...o] = jr(e), [s, c] = n(...a);
 		return Z("g", {
 			class: "axis",
 			children: o.map((e, a) => {
@@ -3854,7 +3843,7 @@
 			})
 		});
 	}
-	function ya(e, t, n, r, i) {
+	function ba(e, t, n, r, i) {
 		let a = (t) => 180 / Math.PI * (t / e.scale[0]), o = a(Math.min(t.width, t.height)), s = [
 			30,
 			15,
@@ -3871,18 +3860,18 @@
 		}, u = Math.min(90, .75 * a(Math.max(t.width, t.height))), d = (e) => {
 			let t = "", n = !1;
 			for (let [i, a] of e) {
-				let [e, o, s] = r(...Mr(i, a));
+				let [e, o, s] = r(...Nr(i, a));
 				s < 0 ? n = !1 : (t += `${n ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, n = !0);
 			}
 			return t;
 		}, f = Math.max(s / 4, .05), p = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), m = Math.min(180, u / Math.max(.2, Math.cos(Math.abs(l.latitude) * Math.PI / 180))), h = Math.max(-90, l.latitude - u), g = Math.min(90, l.latitude + u), _ = p(Math.ceil((l.longitude - m) / s) * s, l.longitude + m, s), v = p(Math.ceil(h / s) * s, g, s), y = (e) => String(Number(e.toFixed(2))), b = [], x = (e, t, a) => {
-			let [o, s, c] = r(...Mr(e, t)), l = [
+			let [o, s, c] = r(...Nr(e, t)), l = [
 				o + 3,
 				s - 15,
 				o + 3 + 7 * a.length,
 				s
 			];
-			c > 0 && l[0] >= 0 && l[2] <= n && !i.some((e) => ti(l, e, 2, 0)) && (b.push({
+			c > 0 && l[0] >= 0 && l[2] <= n && !i.some((e) => ni(l, e, 2, 0)) && (b.push({
 				text: a,
 				box: l
 			}), i.push(l));
@@ -3897,14 +3886,14 @@
 			labels: b
 		};
 	}
-	var ba = 2e4;
-	function xa(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+	var xa = 2e4;
+	function Sa(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
 		let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = Qt(e.querySelector(".over"), l, u + 30, lt[i]), f = Zt("g", {});
-		if (n.count <= ba) {
-			let e = Zi(a * c) / c / 2, t = new Map();
+		if (n.count <= xa) {
+			let e = Qi(a * c) / c / 2, t = new Map();
 			for (let e = 0; e < n.count; e++) {
 				if (!(r[e] >>> 24)) continue;
-				let [i, a, l] = Lr(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+				let [i, a, l] = Rr(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
 				!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
 			}
 			for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
@@ -3946,7 +3935,7 @@
 		return h.textContent = t, d.append(h), d;
 	}
 	// src/state/compare.ts
-	function Sa(e, t) {
+	function Ca(e, t) {
 		let [n, r, i] = [
 			0,
 			0,
@@ -3965,11 +3954,11 @@
 			squares: i
 		};
 	}
-	function Ca(e, t, n) {
+	function wa(e, t, n) {
 		let r = [];
 		for (let i of e.columns) {
 			if (i.kind === "text") continue;
-			let [e, a] = [Sa(i.values, t), Sa(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+			let [e, a] = [Ca(i.values, t), Ca(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 			r.push({
 				name: i.name,
 				a: e.mean,
@@ -3980,7 +3969,7 @@
 		let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 		return r.sort((e, t) => i(t) - i(e));
 	}
-	function wa(e, t, n) {
+	function Ta(e, t, n) {
 		let r = e.groups.map(({ name: e }) => ({
 			name: e,
 			a: 0,
@@ -3990,13 +3979,13 @@
 			r[e] && (r[e].a += t[i], r[e].b += n[i]);
 		}), r.filter((e) => e.a + e.b > 0);
 	}
-	function Ta(e) {
+	function Ea(e) {
 		return e.reduce((e, t) => e + t, 0);
 	}
 	// src/views/compare.tsx
-	var Ea = 60;
-	function Da({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
-		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${X(100 * e / t, 3)} %` : "–", [f, p] = [Ta(r.rows), Ta(c)];
+	var Da = 60;
+	function Oa({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
+		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${X(100 * e / t, 3)} %` : "–", [f, p] = [Ea(r.rows), Ea(c)];
 		return Z("section", {
 			class: "card chosen",
 			"aria-labelledby": `compare${e}`,
@@ -4031,7 +4020,7 @@
 						})
 					})]
 				}),
-				Z(xi, {
+				Z(Si, {
 					caption: "Columns of A and B, those that differ most first",
 					names: [
 						"column",
@@ -4039,14 +4028,14 @@
 						"mean of B",
 						"difference in standard deviations"
 					],
-					rows: Ca(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
+					rows: wa(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
 						e,
 						t,
 						n,
 						Number.isNaN(r) ? "–" : Number(r.toPrecision(3))
 					])
 				}),
-				n && n.groups.length > 1 && Z(xi, {
+				n && n.groups.length > 1 && Z(Si, {
 					caption: `${n.title} of A and B`,
 					names: [
 						n.title,
@@ -4055,7 +4044,7 @@
 						"rows of B",
 						"share of B"
 					],
-					rows: wa(n, r.rows, c).slice(0, Ea).map((e) => [
+					rows: Ta(n, r.rows, c).slice(0, Da).map((e) => [
 						e.name,
 						e.a,
 						d(e.a, f),
@@ -4067,7 +4056,7 @@
 		});
 	}
 	// src/views/icon.tsx
-	var Oa = {
+	var ka = {
 		shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 		hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 		only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -4081,38 +4070,38 @@
 		close: "M6 6l12 12M18 6 6 18",
 		up: "M12 19V5m-6 6 6-6 6 6"
 	};
-	function ka({ name: e }) {
+	function Aa({ name: e }) {
 		return Z("svg", {
 			class: "icon",
 			viewBox: "0 0 24 24",
 			width: "18",
 			height: "18",
 			"aria-hidden": "true",
-			children: Z("path", { d: Oa[e] })
+			children: Z("path", { d: ka[e] })
 		});
 	}
 	// src/views/scene.tsx
-	var Aa = 40, ja = 16, Ma = 6, Na = 24, Pa = 200, Fa = "sure:";
-	function Ia(e, t = e[0]?.key) {
-		return e.find((e) => e.key === (t?.startsWith(Fa) ? t.slice(5) : t));
+	var ja = 40, Ma = 16, Na = 6, Pa = 24, Fa = 200, Ia = "sure:";
+	function La(e, t = e[0]?.key) {
+		return e.find((e) => e.key === (t?.startsWith(Ia) ? t.slice(5) : t));
 	}
-	function La(e, t) {
+	function Ra(e, t) {
 		return e.find((e) => e.kind !== "text" && t.test(e.name));
 	}
-	function Ra({ source: e, settings: t, settle: n, choice: r, asked: i }) {
-		let a = zt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = La(d, /^(lon|lng|long|longitude)$/i), p = La(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
+	function za({ source: e, settings: t, settle: n, choice: r, asked: i }) {
+		let a = zt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = Ra(d, /^(lon|lng|long|longitude)$/i), p = Ra(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
 		f && p && _.push(["sphere", "sphere"]), h.length >= 2 && _.push(["flat", "columns"]);
 		let v = _.find(([e]) => e === t.view)?.[0] ?? _[0]?.[0] ?? "flat", y = l.find((e) => e.key === v), b = v === "sphere", S = y?.x ?? g(t.x, f ?? h[0]), C = y?.y ?? g(t.y, p ?? h[1] ?? h[0]), w = y ? y.z : t.z ? d.find((e) => e.name === t.z) : void 0, T = t.colour ?? c[0]?.key ?? e.colour ?? "", E = y ? y.isEqual : S === f && C === p || e.isEqual, D = t.edge !== "no" && !y?.degrees, ee = [
 			S,
 			C,
 			...w ? [w] : []
-		], O = G(() => ee.map((e) => !y && !b && !E && Tr(e.values)), [
+		], O = G(() => ee.map((e) => !y && !b && !E && Er(e.values)), [
 			S,
 			C,
 			w,
 			b,
 			E
-		]), k = t.log === "no" ? ee.map(() => !1) : O, A = t.log !== "no" && O.includes(!0), j = G(() => b ? jr(f.values, p.values) : Or(ee.map((e, t) => k[t] ? Dr(e) : e), {
+		]), k = t.log === "no" ? ee.map(() => !1) : O, A = t.log !== "no" && O.includes(!0), j = G(() => b ? Mr(f.values, p.values) : kr(ee.map((e, t) => k[t] ? Or(e) : e), {
 			isEqual: E,
 			stretch: y?.stretch,
 			isEdged: D
@@ -4126,28 +4115,28 @@
 			A
 		]), M = y ? y.degrees : !b && S === f && C === p && !w ? { breaks: [] } : void 0, N = b || M !== void 0;
 		U(() => {
-			N && e.coast && ui(e.coast);
+			N && e.coast && di(e.coast);
 		}, [N]);
 		let P = G(() => {
-			if (!N || !ci.value) return null;
+			if (!N || !li.value) return null;
 			if (b) return {
-				shores: Kr(ci.value),
-				towns: Jr(ci.value)
+				shores: qr(li.value),
+				towns: Yr(li.value)
 			};
-			let [e, t] = [S, C].map((e) => yr(e.values)), n = M.breaks;
+			let [e, t] = [S, C].map((e) => br(e.values)), n = M.breaks;
 			if (!e || !t) return null;
 			let r = n.reduce((e, [t, n, r]) => e + n - t - r, e[1]);
-			if (!Ur([e[0], r], t)) return null;
+			if (!Wr([e[0], r], t)) return null;
 			let i = e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180;
 			return {
-				shores: Xr(ci.value, j, i, n),
-				towns: Yr(ci.value, j, i, n)
+				shores: Zr(li.value, j, i, n),
+				towns: Xr(li.value, j, i, n)
 			};
 		}, [
-			ci.value,
+			li.value,
 			j,
 			N
-		]), F = J(null), te = J(null), I = T.startsWith(Fa), L = Ia(c, T);
+		]), F = J(null), te = J(null), I = T.startsWith(Ia), L = La(c, T);
 		U(() => {
 			let e = new AbortController();
 			return te.value = null, (async () => {
@@ -4183,13 +4172,13 @@
 		U(() => {
 			z.value = new Set(), ae.value = new Map();
 		}, [se?.title, le]);
-		let ue = (e) => H !== null && z.value.size > 0 && z.value.has(H.groupOf[e]), de = G(() => Va(j, s.rows, H, R.value, z.value, a), [
+		let ue = (e) => H !== null && z.value.size > 0 && z.value.has(H.groupOf[e]), de = G(() => Ha(j, s.rows, H, R.value, z.value, a), [
 			j,
 			H,
 			R.value,
 			z.value,
 			a
-		]), fe = G(() => R.value ? R.value.reduce((e, t) => e + t, 0) : 0, [R.value]), pe = G(() => Ha(j, H, z.value, a), [
+		]), fe = G(() => R.value ? R.value.reduce((e, t) => e + t, 0) : 0, [R.value]), pe = G(() => Ua(j, H, z.value, a), [
 			j,
 			H,
 			z.value,
@@ -4254,7 +4243,7 @@
 					children: [
 						Z("div", {
 							class: "tools choices",
-							children: [r, Z(Ba, {
+							children: [r, Z(Va, {
 								columns: s,
 								numbers: d,
 								x: S.name,
@@ -4272,7 +4261,7 @@
 							inert: e.sampled !== void 0,
 							children: [Z("div", {
 								class: "stage",
-								children: Z(Xi, {
+								children: Z(Zi, {
 									cloud: j,
 									paint: de,
 									theme: a,
@@ -4296,7 +4285,7 @@
 									picked: me,
 									forced: t.renderer,
 									handle: ie,
-									onSelect: (e, t, n) => he(za(e, (e) => j.rowOf[e]), t, n),
+									onSelect: (e, t, n) => he(Ba(e, (e) => j.rowOf[e]), t, n),
 									onPick: (e) => B.value = e < 0 ? -1 : j.rowOf[e],
 									hint: (e) => {
 										let t = j.rowOf[e], n = H?.groups.length ? Ae(t) : "";
@@ -4334,28 +4323,28 @@
 										title: n,
 										"aria-label": n,
 										onClick: () => re.value = e,
-										children: Z(ka, { name: t })
+										children: Z(Aa, { name: t })
 									}, e)),
 									Z("button", {
 										type: "button",
 										title: "Zoom in (+)",
 										"aria-label": "Zoom in",
 										onClick: () => ie.current?.zoom(1.5),
-										children: Z(ka, { name: "plus" })
+										children: Z(Aa, { name: "plus" })
 									}),
 									Z("button", {
 										type: "button",
 										title: "Zoom out (-)",
 										"aria-label": "Zoom out",
 										onClick: () => ie.current?.zoom(1 / 1.5),
-										children: Z(ka, { name: "minus" })
+										children: Z(Aa, { name: "minus" })
 									}),
 									Z("button", {
 										type: "button",
 										title: "Fit all (F)",
 										"aria-label": "Fit all",
 										onClick: () => ie.current?.fit(),
-										children: Z(ka, { name: "fit" })
+										children: Z(Aa, { name: "fit" })
 									})
 								]
 							})]
@@ -4418,14 +4407,14 @@
 							class: "note",
 							children: y.note
 						}),
-						Z(bi, { error: te.value })
+						Z(xi, { error: te.value })
 					]
 				}),
 				Z("aside", {
 					class: "side",
 					style: { gridRow: Te ? "span 2" : void 0 },
 					children: !e.sampled && Z(x, { children: [
-						B.value >= 0 && Z(Za, {
+						B.value >= 0 && Z(Qa, {
 							suffix: u,
 							columns: s,
 							row: B.value,
@@ -4434,13 +4423,13 @@
 							probability: H?.probability?.[B.value] ?? null,
 							close: () => B.value = -1
 						}),
-						H?.isSure && Z(Ya, {
+						H?.isSure && Z(Xa, {
 							suffix: u,
 							grouping: H,
 							theme: a,
 							choose: be
 						}),
-						H && H.groups.length > 0 && Z(Ga, {
+						H && H.groups.length > 0 && Z(Ka, {
 							suffix: u,
 							grouping: H,
 							rows: s.rows,
@@ -4453,20 +4442,20 @@
 							merge: (e) => n({ merged: e < ce ? String(e) : null }),
 							choose: ye
 						}),
-						H && L?.hasProbability && H.probability && !H.isSure && Z(Ya, {
+						H && L?.hasProbability && H.probability && !H.isSure && Z(Xa, {
 							suffix: u,
 							grouping: H,
 							theme: a,
 							choose: be
 						}),
-						H?.outliers && H.outliers.length > 0 && Z(qa, {
+						H?.outliers && H.outliers.length > 0 && Z(Ja, {
 							suffix: u,
 							outliers: H.outliers,
 							titleOf: ke,
 							pick: (e) => B.value = e,
 							choose: () => he(H.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
 						}),
-						H?.scale && !H.isSure && Z(Xa, {
+						H?.scale && !H.isSure && Z(Za, {
 							title: H.title,
 							...H.scale,
 							theme: a
@@ -4487,7 +4476,7 @@
 						})
 					] })
 				}),
-				Te && Z(Mi, {
+				Te && Z(Ni, {
 					suffix: u,
 					columns: we,
 					grouping: H,
@@ -4495,10 +4484,10 @@
 					theme: a,
 					column: t.box,
 					settle: (e) => n({ box: e }),
-					nameOf: (e) => Ua(H.groups[e], L !== void 0),
+					nameOf: (e) => Wa(H.groups[e], L !== void 0),
 					choose: ye
 				}),
-				oe.value && Z(Da, {
+				oe.value && Z(Oa, {
 					suffix: u,
 					columns: s,
 					grouping: H,
@@ -4507,7 +4496,7 @@
 					recipe: ne.value.join(", "),
 					close: () => oe.value = null
 				}),
-				R.value && Z(Qa, {
+				R.value && Z($a, {
 					keep: () => oe.value = {
 						rows: R.value,
 						recipe: ne.value.join(", ")
@@ -4527,10 +4516,10 @@
 			]
 		});
 	}
-	function* za(e, t) {
+	function* Ba(e, t) {
 		for (let n of e) yield t(n);
 	}
-	function Ba({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
+	function Va({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
 		let u = (e, n, r) => Z("label", { children: [e, Z("select", {
 			value: r,
 			onChange: (e) => l({ [n]: e.currentTarget.value }),
@@ -4558,7 +4547,7 @@
 						value: e.key,
 						children: e.title
 					}), e.hasProbability && Z("option", {
-						value: Fa + e.key,
+						value: Ia + e.key,
 						children: ["how sure: ", e.title.replace("clusters of ", "")]
 					})] }, e.key)),
 					e.columns.map((e) => Z("option", {
@@ -4582,7 +4571,7 @@
 			] })
 		] });
 	}
-	function Va(e, t, n, r, i, a) {
+	function Ha(e, t, n, r, i, a) {
 		let o = new Uint32Array(e.count), s = n?.groups.map((e) => _n(Et(e, a), 255)) ?? [], c = _n(Dt(n && !n.scale ? {
 			...n,
 			groups: []
@@ -4601,7 +4590,7 @@
 		}
 		return o;
 	}
-	function Ha(e, t, n, r) {
+	function Ua(e, t, n, r) {
 		if (!t || t.groups.length < 2) return [];
 		let i = t.groups.map(() => [
 			0,
@@ -4620,7 +4609,7 @@
 		})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 			let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 			return {
-				text: t.name.length <= ja ? t.name : `${t.name.slice(0, 15)}…`,
+				text: t.name.length <= Ma ? t.name : `${t.name.slice(0, 15)}…`,
 				colour: t.place === void 0 ? Et(t, r) : "var(--soft)",
 				x: n / s,
 				y: i / s,
@@ -4628,15 +4617,15 @@
 			};
 		});
 	}
-	function Ua({ number: e, name: t, isMerged: n }, r) {
+	function Wa({ number: e, name: t, isMerged: n }, r) {
 		return e < 0 || !r || t !== String(e) && !n ? t : `${n ? "Clusters" : "Cluster"} ${t}`;
 	}
-	function Wa({ probability: e, partners: t }) {
-		let n = t?.split("+") ?? [], r = n.length > Ma ? `${n.slice(0, Ma).join("+")} and ${Y(n.length - Ma)} more` : t;
+	function Ga({ probability: e, partners: t }) {
+		let n = t?.split("+") ?? [], r = n.length > Na ? `${n.slice(0, Na).join("+")} and ${Y(n.length - Na)} more` : t;
 		return [...e === void 0 ? [] : [`sure ${e.toFixed(2)}`], ...r ? [`merges with ${r}`] : []].join(", ");
 	}
-	function Ga({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, most: o, hide: s, rename: c, merge: l, choose: u }) {
-		let d = J(!1), f = J(null), p = J(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), g = d.value ? h : h.slice(0, Aa), _ = (e) => {
+	function Ka({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, most: o, hide: s, rename: c, merge: l, choose: u }) {
+		let d = J(!1), f = J(null), p = J(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), g = d.value ? h : h.slice(0, ja), _ = (e) => {
 			let t = new Set(i);
 			t.delete(e) || t.add(e), s(t);
 		}, v = (e) => !i.has(e) && i.size === m.length - 1, y = t.groups.filter((e) => e.number >= 0).length;
@@ -4679,7 +4668,7 @@
 						y < o ? `${Y(y)} of ${Y(o)}` : `all ${Y(o)}`
 					]
 				}),
-				t.groups.length > Aa && Z("label", { children: [Z("span", {
+				t.groups.length > ja && Z("label", { children: [Z("span", {
 					class: "unseen",
 					children: ["Search ", a ? "clusters" : t.title]
 				}), Z("input", {
@@ -4691,7 +4680,7 @@
 				Z("ul", {
 					class: "groups",
 					children: g.map((e) => {
-						let o = t.groups[e], l = Ua(o, a), d = Wa(o);
+						let o = t.groups[e], l = Wa(o, a), d = Ga(o);
 						return f.value === o.number ? Z("li", { children: Z("form", {
 							class: "inline",
 							onSubmit: (e) => {
@@ -4747,7 +4736,7 @@
 									title: `Rename ${l}`,
 									"aria-label": `Rename ${l}`,
 									onClick: () => f.value = o.number,
-									children: Z(ka, { name: "pen" })
+									children: Z(Aa, { name: "pen" })
 								}),
 								Z("button", {
 									type: "button",
@@ -4756,7 +4745,7 @@
 									title: `Show only ${l}`,
 									"aria-label": `Show only ${l}`,
 									onClick: () => s(v(e) ? new Set() : new Set(m.filter((t) => t !== e))),
-									children: Z(ka, { name: "only" })
+									children: Z(Aa, { name: "only" })
 								}),
 								Z("button", {
 									type: "button",
@@ -4765,7 +4754,7 @@
 									title: `Hide ${l}`,
 									"aria-label": `Hide ${l}`,
 									onClick: () => _(e),
-									children: Z(ka, { name: i.has(e) ? "hidden" : "shown" })
+									children: Z(Aa, { name: i.has(e) ? "hidden" : "shown" })
 								})
 							]
 						}, o.number);
@@ -4779,8 +4768,8 @@
 			]
 		});
 	}
-	var Ka = 12;
-	function qa({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+	var qa = 12;
+	function Ja({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 		return Z("section", {
 			class: "card",
 			"aria-labelledby": `far${e}`,
@@ -4805,7 +4794,7 @@
 				}),
 				Z("ul", {
 					class: "plainlist",
-					children: t.slice(0, Ka).map(({ row: e, cluster: t, about: i }) => Z("li", { children: [
+					children: t.slice(0, qa).map(({ row: e, cluster: t, about: i }) => Z("li", { children: [
 						Z("button", {
 							type: "button",
 							class: "link",
@@ -4824,11 +4813,11 @@
 						})
 					] }, e))
 				}),
-				t.length > Ka && Z("p", {
+				t.length > qa && Z("p", {
 					class: "note",
 					children: [
 						"The farthest ",
-						Ka,
+						qa,
 						" of ",
 						Y(t.length),
 						"."
@@ -4837,9 +4826,9 @@
 			]
 		});
 	}
-	var Ja = .8;
-	function Ya({ suffix: e, grouping: t, theme: n, choose: r }) {
-		let i = J(Ja), a = G(() => {
+	var Ya = .8;
+	function Xa({ suffix: e, grouping: t, theme: n, choose: r }) {
+		let i = J(Ya), a = G(() => {
 			let e = 0;
 			for (let n of wt(t, i.value)) e++;
 			return e;
@@ -4908,7 +4897,7 @@
 			]
 		});
 	}
-	function Xa({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
+	function Za({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
 		return Z("section", {
 			class: "card",
 			"aria-label": `Scale of ${e}`,
@@ -4941,7 +4930,7 @@
 			]
 		});
 	}
-	function Za({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
+	function Qa({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
 		return Z("section", {
 			class: "card",
 			"aria-labelledby": `picked${e}`,
@@ -4957,37 +4946,37 @@
 						class: "bare",
 						"aria-label": "Close",
 						onClick: o,
-						children: Z(ka, { name: "close" })
+						children: Z(Aa, { name: "close" })
 					})]
 				}),
 				i && Z("p", {
 					class: "note",
 					children: [i, a === null ? "" : `, probability ${X(a, 4)}`]
 				}),
-				t.columns.map((e) => lr(e.name) && e.kind === "text" && Z(ur, { smiles: e.values[n] }, e.name)),
+				t.columns.map((e) => ur(e.name) && e.kind === "text" && Z(dr, { smiles: e.values[n] }, e.name)),
 				Z("dl", {
 					class: "facts one",
-					children: t.columns.slice(0, 200).map((e) => Z("div", { children: [Z("dt", { children: e.name }), Z("dd", { children: e.kind === "text" ? e.values[n] : X(e.isSingle ? fi(e.values[n]) : e.values[n], 12) })] }, e.name))
+					children: t.columns.slice(0, 200).map((e) => Z("div", { children: [Z("dt", { children: e.name }), Z("dd", { children: e.kind === "text" ? e.values[n] : X(e.isSingle ? pi(e.values[n]) : e.values[n], 12) })] }, e.name))
 				})
 			]
 		});
 	}
-	function Qa({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
+	function $a({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
 		let { name: f, suffix: p = "" } = t, m = J(null), h = J(null), g = J(!1), _ = G(() => {
 			let e = [];
-			for (let t = 0; t < i.length && e.length < Pa; t++) i[t] && e.push(t);
+			for (let t = 0; t < i.length && e.length < Fa; t++) i[t] && e.push(t);
 			return e;
-		}, [i]), v = r.columns.find(({ name: e }) => lr(e)), y = s !== null && s.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), b = s ? [
+		}, [i]), v = r.columns.find(({ name: e }) => ur(e)), y = s !== null && s.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), b = s ? [
 			"cluster",
 			...y ? ["cluster_name"] : [],
 			...s.probability ? ["probability"] : []
-		] : [], x = `${f}-${o.join("-").replace(/[^\w-]+/g, "_")}`.slice(0, 100), S = new Set(r.columns.map((e) => e.name)), C = [...r.columns.map((e) => e.name), ...b.map((e) => S.has(e) ? `${e}_` : e)], w = (e) => [...r.columns.map((t) => t.isSingle ? fi(t.values[e]) : t.values[e]), ...s ? [
+		] : [], x = `${f}-${o.join("-").replace(/[^\w-]+/g, "_")}`.slice(0, 100), S = new Set(r.columns.map((e) => e.name)), C = [...r.columns.map((e) => e.name), ...b.map((e) => S.has(e) ? `${e}_` : e)], w = (e) => [...r.columns.map((t) => t.isSingle ? pi(t.values[e]) : t.values[e]), ...s ? [
 			s.groups[s.groupOf[e]]?.number ?? -1,
 			...y ? [s.groups[s.groupOf[e]]?.name ?? ""] : [],
 			...s.probability ? [s.probability[e]] : []
 		] : []], T = () => {
-			let e = t.titleOf !== void 0, r = [pi(e ? ["id", ...C] : C)];
-			for (let t = 0; t < i.length; t++) i[t] && r.push(pi(e ? [n(t), ...w(t)] : w(t)));
+			let e = t.titleOf !== void 0, r = [mi(e ? ["id", ...C] : C)];
+			for (let t = 0; t < i.length; t++) i[t] && r.push(mi(e ? [n(t), ...w(t)] : w(t)));
 			return new Blob(r, { type: "text/csv" });
 		}, E = async () => {
 			g.value = !0, m.value = null;
@@ -5059,21 +5048,21 @@
 						children: "Save"
 					})]
 				}),
-				Z(bi, { error: m.value }),
+				Z(xi, { error: m.value }),
 				v?.kind === "text" && Z("ul", {
 					class: "plainlist gallery",
-					children: _.slice(0, Na).map((e) => Z("li", { children: [Z("button", {
+					children: _.slice(0, Pa).map((e) => Z("li", { children: [Z("button", {
 						type: "button",
 						class: "link",
 						onClick: () => u(e),
 						children: n(e)
-					}), Z(ur, {
+					}), Z(dr, {
 						smiles: v.values[e],
 						width: 190,
 						height: 130
 					})] }, e))
 				}),
-				Z(xi, {
+				Z(Si, {
 					caption: "Selected rows",
 					names: ["row", ...C],
 					rows: _.map((e) => [t.titleOf ? n(e) : e + 1, ...w(e)]),
@@ -5094,15 +5083,15 @@
 		});
 	}
 	// src/views/sortable.ts
-	function $a(e) {
+	function eo(e) {
 		if (e.dataset.value !== void 0) return Number(e.dataset.value);
 		let t = (e.textContent ?? "").trim().replaceAll("−", "-"), n = t.replaceAll(",", "").match(/^[+-]?\d+(\.\d+)?(?: ?×? ?10?(?:e|\^)?-?\d*)?/), r = t.match(/^([+-]?\d+(?:\.\d+)?) × 10([+-]?\d+)/);
 		return r ? Number(r[1]) * 10 ** Number(r[2]) : n ? parseFloat(n[0]) : t.toLowerCase();
 	}
-	function eo(e, t) {
+	function to(e, t) {
 		return typeof e == "number" && typeof t == "number" ? Number.isNaN(e) ? +!Number.isNaN(t) : Number.isNaN(t) ? -1 : e - t : typeof e == "number" ? -1 : typeof t == "number" ? 1 : e < t ? -1 : +(e > t);
 	}
-	function to(e) {
+	function no(e) {
 		let t = [...e.tHead?.rows[0]?.cells ?? []];
 		t.forEach((n, r) => {
 			let i = document.createElement("button");
@@ -5111,15 +5100,15 @@
 				t.forEach((e) => e.removeAttribute("aria-sort")), n.setAttribute("aria-sort", i ? "ascending" : "descending");
 				let [a] = e.tBodies, o = [...a.rows].map((e) => ({
 					row: e,
-					key: $a(e.cells[r])
+					key: eo(e.cells[r])
 				}));
-				o.sort((e, t) => (i ? 1 : -1) * eo(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
+				o.sort((e, t) => (i ? 1 : -1) * to(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
 			});
 		});
 	}
 	// src/report.tsx
-	function no({ figure: e, source: t, settings: n, asked: r }) {
-		return Z(Ra, {
+	function ro({ figure: e, source: t, settings: n, asked: r }) {
+		return Z(za, {
 			source: t,
 			settings: n.value,
 			settle: (e) => {
@@ -5130,8 +5119,8 @@
 			asked: r
 		}, e.name);
 	}
-	var ro = null;
-	function io(e, t, n) {
+	var io = null;
+	function ao(e, t, n) {
 		if (n.kind === "scene") {
 			let r = Le(null), i = n.table ? document.getElementById(n.table) : null;
 			i?.addEventListener("click", (e) => {
@@ -5139,13 +5128,13 @@
 				n && (r.value = { group: Number(n.dataset.cluster) }, i.querySelectorAll("tr.on").forEach((e) => e.classList.remove("on")), n.classList.add("on"), t.scrollIntoView({ block: "nearest" }));
 			});
 			let a = Le({}), o = n.groupings[0]?.joins?.length ?? 0;
-			o > 1 && (ro = {
+			o > 1 && (io = {
 				most: o,
 				show: (e) => (a.value = {
 					...a.value,
 					merged: String(e)
 				}, t.scrollIntoView({ block: "nearest" }))
-			}), B(Z(no, {
+			}), B(Z(ro, {
 				figure: n,
 				source: Pt(n, e),
 				settings: a,
@@ -5170,9 +5159,9 @@
 					return Z("p", {
 						class: "keep",
 						children: [
-							ro && e <= ro.most && Z("button", {
+							io && e <= io.most && Z("button", {
 								type: "button",
-								onClick: () => ro.show(e),
+								onClick: () => io.show(e),
 								children: ["Show ", t]
 							}),
 							" ",
@@ -5201,7 +5190,7 @@
 			...n,
 			levels: At(n.levels),
 			between: kt(n.between)
-		}), t) : n.kind === "density" ? B(Z(gn, { ...n }), t) : B(Z(hr, {
+		}), t) : n.kind === "density" ? B(Z(gn, { ...n }), t) : B(Z(gr, {
 			...n,
 			planes: n.planes.map(({ name: e, values: t }) => ({
 				name: e,
@@ -5209,14 +5198,14 @@
 			}))
 		}), t);
 	}
-	var ao = JSON.parse(document.getElementById("data").textContent), oo = Object.entries(ao.figures);
-	for (let [e, t] of [...oo.filter(([, { kind: e }]) => e === "scene"), ...oo.filter(([, { kind: e }]) => e !== "scene")]) {
+	var oo = JSON.parse(document.getElementById("data").textContent), so = Object.entries(oo.figures);
+	for (let [e, t] of [...so.filter(([, { kind: e }]) => e === "scene"), ...so.filter(([, { kind: e }]) => e !== "scene")]) {
 		let n = document.getElementById(e);
-		n && io(e, n, t);
+		n && ao(e, n, t);
 	}
-	document.querySelectorAll("table.sortable").forEach(to), document.querySelectorAll("[data-smiles]").forEach((e) => {
+	document.querySelectorAll("table.sortable").forEach(no), document.querySelectorAll("[data-smiles]").forEach((e) => {
 		let t = document.createElement("div");
-		e.append(t), B(Z(ur, {
+		e.append(t), B(Z(dr, {
 			smiles: e.dataset.smiles,
 			width: 190,
 			height: 130
@@ -5224,9 +5213,9 @@
 	}), qe(() => {
 		document.querySelectorAll(".swatch[data-cluster]").forEach((e) => e.style.background = ut(Number(e.dataset.cluster), zt.value));
 	});
-	var so = document.createElement("div");
-	document.body.append(so), B(Z(co, {}), so);
-	function co() {
+	var co = document.createElement("div");
+	document.body.append(co), B(Z(lo, {}), co);
+	function lo() {
 		return Z("div", {
 			class: `notice${Ft.value ? " shown" : ""}`,
 			role: "status",

@@ -1,15 +1,9 @@
-// Where the atoms of a molecule stand in a drawing: rings are regular polygons, chains go in a zigzag, and parts that would overlap are turned over. Bonds have
-// length 1.
+// Places the atoms of a molecule in a drawing: rings are regular polygons, chains go in a zigzag, and parts that would overlap are mirrored. Bonds have length 1.
 
-import { inRings, ringsOf } from './rings.ts';
-import type { Molecule } from './smiles.ts';
+import { ringsOf } from './rings.ts';
+import { otherEnd, type Molecule } from './smiles.ts';
 
 export type Place = [x: number, y: number];
-
-export interface Drawing {
-  places: Place[];
-  rings: number[][];
-}
 
 /// The room between two molecules of one text.
 const APART = 1.5;
@@ -26,12 +20,12 @@ const towards = (angle: number, length = 1): Place => [length * Math.cos(angle),
 const angleOf = ([x, y]: Place) => Math.atan2(y, x);
 const distance = (one: Place, other: Place) => Math.hypot(one[0] - other[0], one[1] - other[1]);
 
-export function layout(molecule: Molecule): Drawing {
+/// Returns the place of each atom.
+export function layout(molecule: Molecule): Place[] {
   const { atoms, bonds } = molecule;
-  const rings = ringsOf(molecule);
   const places: (Place | undefined)[] = atoms.map(() => undefined);
-  const neighbours = atoms.map(({ bonds: own }, at) => own.map((bond) => (bonds[bond].a === at ? bonds[bond].b : bonds[bond].a)));
-  const systems = systemsOf(rings).map((own) => systemPlaces(own));
+  const neighbours = atoms.map(({ bonds: own }, at) => own.map((bond) => otherEnd(bonds[bond], at)));
+  const systems = systemsOf(ringsOf(bonds)).map(systemPlaces);
   const systemOf = new Map(systems.flatMap((system) => [...system.keys()].map((at) => [at, system] as const)));
   let right = 0;
   atoms.forEach((_, first) => {
@@ -40,7 +34,7 @@ export function layout(molecule: Molecule): Drawing {
     // Rings come first, as chains give way to them more easily.
     const begin = part.find((at) => systemOf.has(at)) ?? first;
     grow(begin, neighbours, systemOf, places, (at) => isStraight(molecule, at));
-    unfold(molecule, rings, part, neighbours, places as Place[]);
+    unfold(molecule, part, neighbours, places as Place[]);
     if (overlaps(part, neighbours, places as Place[]) > 0) relax(part, neighbours, places as Place[]);
     turn(part, places as Place[]);
     const left = Math.min(...part.map((at) => places[at]![0]));
@@ -48,10 +42,10 @@ export function layout(molecule: Molecule): Drawing {
     part.forEach((at) => (places[at] = plus(places[at]!, [right - left, -middle])));
     right = Math.max(...part.map((at) => places[at]![0])) + APART;
   });
-  return { places: places as Place[], rings };
+  return places as Place[];
 }
 
-/// The atoms that are connected with one.
+/// Returns the atoms that can be reached from the first one without passing the atom `without`.
 function partOf(first: number, neighbours: number[][], without = -1): number[] {
   const found = [first];
   const seen = new Set([first, without]);
@@ -65,7 +59,7 @@ function partOf(first: number, neighbours: number[][], without = -1): number[] {
   return found;
 }
 
-/// Whether an atom's two bonds are in one line: a triple bond, or two double ones.
+/// Returns whether an atom's two bonds are in one line: one is a triple bond, or both are double bonds.
 function isStraight({ atoms, bonds }: Molecule, at: number): boolean {
   const orders = atoms[at].bonds.map((bond) => bonds[bond].order);
   return orders.length === 2 && (orders.includes(3) || (orders[0] === 2 && orders[1] === 2));
@@ -200,7 +194,7 @@ function grow(first: number, neighbours: number[][], systemOf: Map<number, Map<n
   }
 }
 
-/// Directions in the largest angle between others, evenly.
+/// Divides the largest angle between the taken directions evenly, and returns the new directions.
 function freeDirection(taken: number[], count: number): number[] {
   const sorted = [...taken].sort((a, b) => a - b);
   let [start, width] = [0, 0];
@@ -211,7 +205,7 @@ function freeDirection(taken: number[], count: number): number[] {
   return Array.from({ length: count }, (_, at) => start + (width * (at + 1)) / (count + 1));
 }
 
-/// How much atoms overlap that have no bond.
+/// Returns how much atoms without a bond between them overlap.
 function overlaps(part: number[], neighbours: number[][], places: Place[]): number {
   let sum = 0;
   part.forEach((one, at) => {
@@ -224,10 +218,9 @@ function overlaps(part: number[], neighbours: number[][], places: Place[]): numb
   return sum;
 }
 
-/// Turns over the part behind a bond that is in no ring, where atoms then overlap less.
-function unfold(molecule: Molecule, rings: number[][], part: number[], neighbours: number[][], places: Place[]): void {
-  const isInRing = inRings(molecule, rings);
-  const own = molecule.bonds.filter(({ a, b }, at) => !isInRing[at] && part.includes(a) && neighbours[a].length > 1 && neighbours[b].length > 1);
+/// Mirrors the part behind a bond that is in no ring, if atoms then overlap less.
+function unfold({ bonds }: Molecule, part: number[], neighbours: number[][], places: Place[]): void {
+  const own = bonds.filter(({ a, b, ring }) => !ring && part.includes(a) && neighbours[a].length > 1 && neighbours[b].length > 1);
   let least = overlaps(part, neighbours, places);
   for (let pass = 0; pass < PASSES && least > 0; pass++) {
     for (const { a, b } of own) {
@@ -246,7 +239,8 @@ function unfold(molecule: Molecule, rings: number[][], part: number[], neighbour
   }
 }
 
-/// Spreads atoms that still overlap, such as those of cages, by SMACOF from where they stand: distances follow the numbers of bonds between atoms.
+/// Spreads atoms that still overlap, such as the atoms of a cage, by SMACOF from their present places. The target distances follow from the numbers of bonds
+/// between the atoms.
 function relax(part: number[], neighbours: number[][], places: Place[]): void {
   const size = part.length;
   const targets = part.map((from) => {
@@ -273,12 +267,12 @@ function relax(part: number[], neighbours: number[][], places: Place[]): void {
   }
 }
 
-/// The distance of atoms in a zigzag, with so many bonds between them.
+/// Returns the distance between two atoms of a zigzag, given the number of bonds between them.
 function targetOf(steps: number): number {
   return steps < 2 ? steps : 0.87 * steps;
 }
 
-/// Turns a molecule by a multiple of 30 degrees, so that it is wide and not high.
+/// Turns a molecule by a multiple of 30 degrees, so that its height is least.
 function turn(part: number[], places: Place[]): void {
   const heights = Array.from({ length: 6 }, (_, at) => {
     const angle = (at * Math.PI) / 6;

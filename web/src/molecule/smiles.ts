@@ -1,16 +1,16 @@
-// Molecules from SMILES (OpenSMILES 1.0): atoms, bonds, and double bonds for aromatic rings. Stereochemistry is read over, as the drawing is flat.
+// Molecules from SMILES (OpenSMILES 1.0): atoms, bonds, and double bonds for aromatic rings. Stereochemistry is skipped, because the drawing is flat.
 
-import { inRings, ringsOf } from './rings.ts';
+import { findRings } from './rings.ts';
 
 export interface Atom {
-  /// As it is written: `C`, `Cl`, `*`.
+  /// The element's symbol, such as `Cl`; `*` for any atom.
   symbol: string;
   isAromatic: boolean;
   charge: number;
   hydrogens: number;
-  /// 0 where none is written.
+  /// 0 if it is not given.
   isotope: number;
-  /// Places of its bonds.
+  /// The indices of its bonds.
   bonds: number[];
 }
 
@@ -20,6 +20,8 @@ export interface Bond {
   /// 1 to 3. Aromatic bonds become 1 or 2.
   order: number;
   isAromatic: boolean;
+  /// The smallest ring that it is part of: the atoms in their order around it.
+  ring?: number[];
 }
 
 export interface Molecule {
@@ -27,16 +29,19 @@ export interface Molecule {
   bonds: Bond[];
 }
 
-/// Atoms beyond which nobody reads a drawing of this size.
+/// The atom at the end of a bond that is not `at`.
+export const otherEnd = ({ a, b }: Bond, at: number) => (a === at ? b : a);
+
+/// The maximum number of atoms. A drawing of a larger molecule would be too small to read.
 export const ATOMS_MAX = 200;
 
-/// Atoms that may stand without brackets, and their valences.
+/// The valences of atoms that may be written without brackets.
 const VALENCES: Record<string, number[]> = { B: [3], C: [4], N: [3, 5], O: [2], P: [3, 5], S: [2, 4, 6], F: [1], Cl: [1], Br: [1], I: [1] };
 const ORDERS: Record<string, number> = { '-': 1, '/': 1, '\\': 1, '=': 2, '#': 3 };
 const BARE = /^(?:Cl|Br|[BCNOPSFI]|[bcnops]|\*)/;
 const BRACKET = /^\[(\d*)(\*|[A-Z][a-z]?|[bcnops]|se|as)(@{0,2}(?:TH|AL|SP|TB|OH)?\d*)?(?:H(\d*))?(\++\d*|-+\d*)?(?::\d+)?\]/;
 
-/// Returns the molecule, or nothing where the text is not SMILES, or has too many atoms to draw.
+/// Returns the molecule. Returns `null` if the text is not SMILES, or if there are too many atoms to draw.
 export function parse(text: string): Molecule | null {
   const atoms: Atom[] = [];
   const bonds: Bond[] = [];
@@ -45,7 +50,7 @@ export function parse(text: string): Molecule | null {
   const bare = new Set<number>();
   let [last, order, rest] = [-1, '', text.trim()];
   const join = (a: number, b: number, written: string) => {
-    if (a === b || atoms[a].bonds.some((at) => bonds[at].a === b || bonds[at].b === b)) return false;
+    if (a === b || atoms[a].bonds.some((at) => otherEnd(bonds[at], a) === b)) return false;
     const isAromatic = written === ':' || (written === '' && atoms[a].isAromatic && atoms[b].isAromatic);
     [a, b].forEach((atom) => atoms[atom].bonds.push(bonds.length));
     bonds.push({ a, b, order: ORDERS[written] ?? 1, isAromatic });
@@ -86,13 +91,13 @@ export function parse(text: string): Molecule | null {
   const molecule = { atoms, bonds };
   fill(molecule, bare);
   // Between two rings, a bond without a symbol is a single one.
-  const isInRing = inRings(molecule, ringsOf(molecule));
-  bonds.forEach((bond, at) => (bond.isAromatic &&= isInRing[at]));
+  findRings(molecule);
+  bonds.forEach((bond) => (bond.isAromatic &&= bond.ring !== undefined));
   placeDoubleBonds(molecule);
   return molecule;
 }
 
-/// The hydrogens of atoms without brackets: as many as the least valence leaves that is large enough. Aromatic atoms have their least valence only.
+/// Adds hydrogens to atoms without brackets, up to the lowest valence that is large enough. Aromatic atoms have only their lowest valence.
 function fill({ atoms, bonds }: Molecule, bare: Set<number>): void {
   for (const at of bare) {
     const atom = atoms[at];
@@ -103,11 +108,11 @@ function fill({ atoms, bonds }: Molecule, bare: Set<number>): void {
   }
 }
 
-/// Steps after which the search for double bonds gives up: rings are then drawn as they are written.
+/// The maximum number of steps of the search for double bonds. After them, the bonds that have none are drawn as single bonds.
 const STEPS = 20_000;
 
-/// Turns aromatic bonds into single and double ones (Kekulé): each atom that lacks a bond gets one double bond. A search goes on with the atom that has the
-/// fewest choices, so that nearly all choices are forced.
+/// Turns aromatic bonds into single and double ones (Kekulé): each atom that lacks a bond gets one double bond. The search continues with the
+/// atom that has the fewest choices, so that nearly all choices are forced.
 function placeDoubleBonds({ atoms, bonds }: Molecule): void {
   const lacking = new Set<number>();
   atoms.forEach((atom, at) => {

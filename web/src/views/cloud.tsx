@@ -236,7 +236,7 @@ export function CloudView(props: Props) {
       const [other] = [...pointers.current].filter(([id]) => id !== event.pointerId).map(([, where]) => where);
       const factor = Math.hypot(at[0] - other[0], at[1] - other[1]) / Math.max(1, Math.hypot(before[0] - other[0], before[1] - other[1]));
       const next = zoomed(camera.peek()!, size.peek(), factor, (at[0] + other[0]) / 2, (at[1] + other[1]) / 2);
-      // Their middle moves half as far as one of them.
+      // The middle of two fingers moves half as far as the finger that moves.
       move({ ...next, shift: next.shift.map((one, axis) => one + (at[axis] - before[axis]) / 2) as [number, number] });
     } else if (drawing.value) {
       const { x, y } = began.current;

@@ -3,7 +3,7 @@
 import { useMemo } from 'preact/hooks';
 import type { JSX } from 'preact';
 import { layout, type Place } from '../molecule/layout.ts';
-import { parse, type Atom, type Molecule } from '../molecule/smiles.ts';
+import { otherEnd, parse, type Atom, type Molecule } from '../molecule/smiles.ts';
 
 /// Pixels of a bond in a molecule that has room, and of the frame.
 const BOND = 26;
@@ -12,10 +12,10 @@ const FRAME = { width: 260, height: 180, side: 30, edge: 16 };
 const LINES = 0.18;
 const LETTER = 0.3;
 
-/// Whether a column has SMILES, by its name.
+/// Returns whether a column has SMILES, judging by its name.
 export const isStructure = (name: string) => /smiles/i.test(name);
 
-/// Draws a molecule; nothing where the text is not SMILES.
+/// Draws a molecule. If the text is not SMILES, it draws nothing.
 export function Structure({ smiles, width = FRAME.width, height = FRAME.height }: { smiles: string; width?: number; height?: number }) {
   const drawn = useMemo(() => {
     const molecule = parse(smiles);
@@ -39,7 +39,7 @@ interface Drawn {
 
 function draw(molecule: Molecule, most: number, highest: number): Drawn {
   const { atoms, bonds } = molecule;
-  const { places, rings } = layout(molecule);
+  const places = layout(molecule);
   const span = (axis: 0 | 1) => {
     const values = places.map((place) => place[axis]);
     return [Math.min(...values), Math.max(...values)];
@@ -54,12 +54,7 @@ function draw(molecule: Molecule, most: number, highest: number): Drawn {
     const [[x, y], [u, v]] = [at(from), at(to)];
     lines.push(`M${x.toFixed(1)} ${y.toFixed(1)}L${u.toFixed(1)} ${v.toFixed(1)}`);
   };
-  const smallest = new Map<string, number[]>();
-  for (const ring of rings) ring.forEach((one, place) => {
-    const key = [one, ring[(place + 1) % ring.length]].sort((a, b) => a - b).join();
-    if (!smallest.has(key)) smallest.set(key, ring);
-  });
-  for (const { a, b, order } of bonds) {
+  for (const { a, b, order, ring } of bonds) {
     const [from, to] = [places[a], places[b]];
     const length = Math.hypot(to[0] - from[0], to[1] - from[1]) || 1;
     const [dx, dy] = [(to[0] - from[0]) / length, (to[1] - from[1]) / length];
@@ -69,14 +64,13 @@ function draw(molecule: Molecule, most: number, highest: number): Drawn {
       if (start + end >= length) return;
       line([from[0] + dx * start - dy * aside, from[1] + dy * start + dx * aside], [to[0] - dx * end - dy * aside, to[1] - dy * end + dx * aside]);
     };
-    const ring = smallest.get([a, b].sort((one, other) => one - other).join());
     const isAtEnd = atoms[a].bonds.length === 1 || atoms[b].bonds.length === 1;
     if (order === 1) parallel(0);
     else if (order > 2) for (const aside of [-LINES, 0, LINES]) parallel(aside);
     else if (isAtEnd && !ring) for (const aside of [-LINES / 2, LINES / 2]) parallel(aside);
     else {
       // The second line is inside the ring, or else on the side with more neighbours.
-      const inside = ring ?? [a, b].flatMap((one) => atoms[one].bonds.map((bond) => (bonds[bond].a === one ? bonds[bond].b : bonds[bond].a)));
+      const inside = ring ?? [a, b].flatMap((one) => atoms[one].bonds.map((bond) => otherEnd(bonds[bond], one)));
       const side = inside.reduce((sum, one) => sum + Math.sign(Math.round(100 * ((places[one][1] - from[1]) * dx - (places[one][0] - from[0]) * dy))), 0);
       parallel(0);
       parallel(side < 0 ? -LINES : LINES, 0.14);
@@ -86,9 +80,9 @@ function draw(molecule: Molecule, most: number, highest: number): Drawn {
   return { width, height, lines: lines.join(''), letters };
 }
 
-/// Whether an atom stands left of most of its neighbours: its hydrogens are then written before it.
+/// Returns whether an atom is left of most of its neighbours. Its hydrogens are then written before its symbol.
 function isLeftOf({ atoms, bonds }: Molecule, places: Place[], at: number): boolean {
-  return atoms[at].bonds.reduce((sum, bond) => sum + places[bonds[bond].a === at ? bonds[bond].b : bonds[bond].a][0] - places[at][0], 0) > 0.1;
+  return atoms[at].bonds.reduce((sum, bond) => sum + places[otherEnd(bonds[bond], at)][0] - places[at][0], 0) > 0.1;
 }
 
 /// The letters of an atom: its symbol with hydrogens, charge and isotope, written away from its bonds.

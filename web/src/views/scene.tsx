@@ -31,7 +31,7 @@ const LISTED = 40;
 const MARK_MAX = 16;
 /// How many clusters are named with which another one merges first.
 const PARTNERS_LISTED = 6;
-/// How many molecules of chosen rows are drawn.
+/// The maximum number of chosen rows whose molecules are drawn.
 const STRUCTURES_SHOWN = 24;
 /// How many chosen rows are shown as a table.
 const TABLE_MAX = 200;
@@ -693,7 +693,7 @@ function Chosen({ keep, source, titleOf, columns, chosen, total, recipe, groupin
   const structures = columns.columns.find(({ name }) => isStructure(name));
   const isNamed = grouping !== null && grouping.groups.some(({ name, number }) => number >= 0 && name !== String(number));
   const extra = grouping ? ['cluster', ...(isNamed ? ['cluster_name'] : []), ...(grouping.probability ? ['probability'] : [])] : [];
-  // The name says how the rows were selected.
+  // The name of a saved selection says how the rows were selected.
   const called = `${name}-${recipe.join('-').replace(/[^\w-]+/g, '_')}`.slice(0, 100);
   const taken = new Set(columns.columns.map((column) => column.name));
   const names = [...columns.columns.map((column) => column.name), ...extra.map((one) => (taken.has(one) ? `${one}_` : one))];
