@@ -93,7 +93,7 @@ pub fn heat(title: &str, matrix: &Dissimilarities, labels: &[u32], ids: &[String
     })
 }
 
-/// Returns at most `most` items, drawn.
+/// Draws at most `most` of the items.
 fn some(of: &[usize], most: usize) -> Vec<usize> {
     drawn(of.len(), most).into_iter().map(|place| of[place]).collect()
 }

@@ -258,8 +258,8 @@ pub fn growth_section(model: &Model, command: Option<&str>, figures: &mut Figure
     section("course", "How the clusters came about", note, drawn)
 }
 
-/// Returns the section with the map of the items, coloured by classes and by stress. `smiles` are the structures of items
-/// that are compounds: the page draws them.
+/// Returns the section with the map of the items, coloured by classes and by stress. If the items are compounds, the
+/// page draws their structures from `smiles`.
 pub fn map_section(
     name: &str,
     ids: &[String],

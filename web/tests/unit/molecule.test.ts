@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { layout } from '../../src/molecule/layout.ts';
 import { ringsOf } from '../../src/molecule/rings.ts';
@@ -63,3 +66,17 @@ test('a benzene ring is a regular hexagon', () => {
   expect(ringsOf(molecule.bonds)).toHaveLength(1);
   for (const [x, y] of places) expect(Math.hypot(x - places.reduce((sum, [x]) => sum + x, 0) / 6, y)).toBeCloseTo(1, 9);
 });
+
+test('10,277 compounds have the atoms, bonds, hydrogens and double bonds that RDKit finds, and few drawings overlap', () => {
+  const table = gunzipSync(readFileSync(new URL('../../../datasets/compounds/nci_aids.tsv.gz', import.meta.url))).toString();
+  const molecules = table.trimEnd().split('\n').slice(1).map((line) => parse(line.split('\t')[1])).filter((molecule) => molecule !== null);
+  const lines = molecules.map(({ atoms, bonds }) => {
+    const hydrogens = atoms.reduce((sum, atom) => sum + atom.hydrogens, 0);
+    return [atoms.length, bonds.length, hydrogens, bonds.filter(({ order }) => order === 2).length].join();
+  });
+  // Printed by web/tests/molecules.py with RDKit 2026.09.1.
+  const digest = createHash('sha256').update(lines.join('\n')).digest('hex');
+  expect([molecules.length, digest]).toEqual([10_277, '79eeb35fdd636a5146d954cfd438f0f18fc24ca1d8a4ca950f513ea0efe53d14']);
+  const overlapping = molecules.map(layout).filter((places) => places.some(([x, y], at) => places.some(([u, v], other) => other < at && Math.hypot(x - u, y - v) < 0.4)));
+  expect(overlapping.length).toBeLessThanOrEqual(29);
+}, 60_000);

@@ -88,8 +88,8 @@ pub(super) fn is_described(array: &Path) -> bool {
             .is_ok_and(|described| described == array)
 }
 
-/// Returns whether a file has molecules: by its name, since SMILES are texts without a head, or by the fourth line of a mol
-/// file, which ends with its version.
+/// Returns whether a file has molecules. A file of SMILES is recognised by its name, because it has no header. The
+/// fourth line of a mol file ends with the version of the format.
 fn has_molecules(source: &mut Source<'_>) -> bool {
     let name = source.name().to_ascii_lowercase();
     let (_, ending) = name.trim_end_matches(".gz").rsplit_once('.').unwrap_or_default();

@@ -261,12 +261,12 @@ impl Map {
 
     /// The topological order of the map, -1 to 1. It is Spearman's correlation between the distances of node pairs on
     /// the map and in the data space. On the map, each axis is scaled by its average stretch. The order is near 1 for a
-    /// map without folds, whatever its proportions. If there are more than 1,000 nodes, it is computed from 1,000
-    /// drawn ones.
+    /// map without folds, whatever its proportions. If there are more than 1,000 nodes, it is computed from a
+    /// sample of 1,000 nodes.
     pub fn order(&self) -> f64 {
         let images = self.images();
         let images = RowMajor::new(&images, self.dimension());
-        let chosen: Vec<usize> = drawn(self.len(), 1000);
+        let chosen = drawn(self.len(), 1000);
         // Squared lengths of the axes, up to a common factor.
         let stretch: Vec<f64> = (0..self.latent())
             .map(|axis| {

@@ -5,7 +5,8 @@ use lehr_data::dissimilarities::Dissimilarities;
 use super::map::Map;
 use crate::drawn::drawn;
 
-/// About the most pairs that are counted. If there are more pairs, only the pairs of some drawn items are counted.
+/// The approximate maximum number of pairs that are counted. If there are more pairs, only the pairs of some randomly
+/// chosen items are counted.
 const MOST_PAIRS: usize = 50_000_000;
 
 /// Counts of pairs by dissimilarity and distance. A plot of N² / 2 pairs would be unreadable; a grid of counts has a
@@ -25,8 +26,9 @@ pub struct Shepard {
 }
 
 impl Shepard {
-    /// Counts the pairs that have a dissimilarity. If there are more than 50 million pairs, it counts those of some items
-    /// with all later ones. The items are drawn, so that no pattern of the items is missed.
+    /// Counts the pairs that have a dissimilarity. If there are more than 50 million pairs, it chooses
+    /// some items at random, and counts the pairs of these items with all later items. Equally spaced items could miss a
+    /// pattern that repeats.
     ///
     /// Cost: N² / 2 distances, but at most about 50 million.
     ///
