@@ -150,8 +150,8 @@ pub(super) struct Written {
     pub forms: Vec<Option<NumberForm>>,
     pub weights: Option<usize>,
     pub id: Option<usize>,
-    /// The columns that were left out, each with its first value.
-    pub left_out: Vec<(usize, String)>,
+    /// The columns that were left out: each with its first value, and whether the first rows have no number in it.
+    pub left_out: Vec<(usize, String, bool)>,
     pub notes: Vec<String>,
 }
 
@@ -181,7 +181,10 @@ impl<'a> Rows<'a> {
             written;
         let mut records = Records::new(source, Some(delimiter))?.with_quoting(quoting);
         records.skip_lines(lines)?;
-        let left_out = left_out.into_iter().map(|(column, example)| Aside { column, count: 0, example }).collect();
+        let left_out = left_out
+            .into_iter()
+            .map(|(column, example, is_counted)| Aside { column, count: is_counted.then_some(0), example })
+            .collect();
         let (width, unknown) = (names.len(), Vec::new());
         let row_names = None;
         let layout = Layout { names, has_header, columns, forms, weights, id, left_out, unknown, row_names, notes };
@@ -305,16 +308,21 @@ struct Layout {
 #[derive(Clone)]
 struct Aside {
     column: usize,
-    count: u64,
+    /// `None` if the first rows showed that the column is not numeric although it has numbers, such as codes.
+    count: Option<u64>,
     /// The first text in the column; empty if only missing values were seen.
     example: String,
 }
 
 impl Aside {
     fn new(column: usize, rows: &[Record]) -> Self {
-        let mut aside = Aside { column, count: 0, example: String::new() };
+        let mut aside = Aside { column, count: Some(0), example: String::new() };
         rows.iter().filter_map(|row| row.field(column)).for_each(|field| aside.look(field));
         aside
+    }
+
+    fn add(&mut self, seen: u64) {
+        self.count = self.count.map(|count| count + seen);
     }
 
     fn look(&mut self, field: &str) {
@@ -505,7 +513,7 @@ impl Table {
                     return f64::NAN;
                 }
                 if let Some(aside) = unknown.iter_mut().find(|aside| aside.column == *index) {
-                    aside.count += 1;
+                    aside.add(1);
                     aside.look(field);
                     return f64::NAN;
                 }
@@ -530,7 +538,7 @@ impl Table {
         });
         for aside in &mut self.layout.left_out {
             let field = record.field(aside.column).unwrap_or_default();
-            aside.count += u64::from(super::csv::number(field).is_some());
+            aside.add(u64::from(super::csv::number(field).is_some()));
             aside.look(field);
         }
         if self.leaves_weightless && weight == Some(0.0) {
@@ -559,9 +567,9 @@ impl Table {
         for Aside { column, count: texts, example } in std::mem::take(&mut self.layout.unknown) {
             let place = columns.iter().position(|known| *known == column).expect("an unknown column is among all");
             let numbers = numbers(place);
-            if texts > 0 || numbers == 0 {
+            if texts != Some(0) || numbers == 0 {
                 keeps[place] = false;
-                self.layout.left_out.push(Aside { column, count: numbers, example });
+                self.layout.left_out.push(Aside { column, count: Some(numbers), example });
             }
         }
         self.layout.left_out.sort_unstable_by_key(|aside| aside.column);
@@ -591,8 +599,9 @@ impl Table {
     }
 
     fn look_at_columns_left_out(&mut self) {
-        for Aside { column: index, count: numbers, .. } in &self.layout.left_out {
-            if *numbers * 2 > self.rows {
+        for Aside { column: index, count, .. } in &self.layout.left_out {
+            let numbers = count.unwrap_or(0);
+            if numbers * 2 > self.rows {
                 let expected =
                     format!("a number in the first {SAMPLE_ROWS} rows of a numeric column, or a choice of columns");
                 let found = format!("none there, and numbers in {numbers} of {} rows", self.rows);

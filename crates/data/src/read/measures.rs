@@ -171,19 +171,17 @@ pub(super) fn rows<'a>(mut source: Source<'a>, selection: &Selection) -> Result<
     };
     let Some(dialect) = framed.frame.dialect() else { return csv::Rows::new(source, selection) };
     let columns = framed.frame.columns();
-    let is_written = columns.iter().any(|column| matches!(column.read_as, ReadAs::WrittenNumber(_)));
     let quoting = quoting_of(&head);
-    let is_usual = dialect.skipped == 0 && dialect.header_rows <= 1 && !is_written && !is_decoded;
-    if is_usual && selection.form == TableForm::default() && quoting.quote == b'"' && quoting.escape.is_none() {
-        return csv::Rows::new(source, selection);
-    }
     let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
     let SelectedColumns { columns: chosen, weights, id } = SelectedColumns::of(&name, selection, &names)?;
     let mut left_out = Vec::new();
     let chosen = chosen.unwrap_or_else(|| {
         let free = (0..names.len()).filter(|column| Some(*column) != id && Some(*column) != weights);
         let (numbers, others): (Vec<_>, Vec<_>) = free.partition(|column| is_measure(&framed, *column, false));
-        left_out.extend(others.into_iter().map(|column| (column, left(&framed, column).example)));
+        left_out.extend(others.into_iter().map(|column| {
+            let has_numbers = (0..framed.frame.rows()).any(|row| csv::number(framed.text(row, column)).is_some());
+            (column, left(&framed, column).example, !has_numbers)
+        }));
         numbers
     });
     if chosen.is_empty() {
