@@ -10,7 +10,7 @@ export default defineConfig({
     modulePreload: false,
     cssCodeSplit: false,
     reportCompressedSize: false,
-    // Line breaks stay, so that git stores the difference of two builds and a reviewer can read it. Comments are left out: browsers load them too.
+    // `output.minify` does it, for the files of all formats.
     minify: false,
     cssMinify: false,
     rolldownOptions: {
@@ -18,7 +18,7 @@ export default defineConfig({
         entryFileNames: 'app.js',
         chunkFileNames: '[name].js',
         assetFileNames: '[name][extname]',
-        minify: { compress: true, mangle: true, codegen: { removeWhitespace: false } },
+        minify: true,
         comments: { legal: true, annotation: false, jsdoc: false },
       },
     },

@@ -28,7 +28,7 @@ export default defineConfig({
         format: 'iife',
         entryFileNames: 'report.js',
         assetFileNames: 'report[extname]',
-        minify: { compress: true, mangle: true, codegen: { removeWhitespace: false } },
+        minify: true,
         comments: { legal: true, annotation: false, jsdoc: false },
       },
     },

@@ -20,7 +20,7 @@ export default defineConfig({
         format: 'iife',
         entryFileNames: 'try.js',
         assetFileNames: 'try[extname]',
-        minify: { compress: true, mangle: true, codegen: { removeWhitespace: false } },
+        minify: true,
         comments: { legal: true, annotation: false, jsdoc: false },
       },
     },

@@ -7,6 +7,8 @@ export type Column =
   | { name: string; kind: 'number' | 'count'; values: Float64Array; /** Whether its numbers had single precision. */ isSingle?: boolean }
   | { name: string; kind: 'text'; values: string[]; isSingle?: undefined };
 
+export type NumberColumn = Exclude<Column, { kind: 'text' }>;
+
 export interface Columns {
   rows: number;
   columns: Column[];

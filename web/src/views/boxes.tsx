@@ -2,15 +2,15 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type { Column } from '../api/columns.ts';
+import type { NumberColumn } from '../api/columns.ts';
 import type { Theme } from '../colour/palette.ts';
 import { isSkewed, logarithm } from '../points/cloud.ts';
 import { boxesOf, separating, type Box } from '../state/boxes.ts';
 import { groupColour, type Colouring } from '../state/clusters.ts';
+import { howOf, type How } from '../state/selection.ts';
 import { count, figure } from '../state/words.ts';
 import { tens, ticks } from './chart.tsx';
 import { groundOfPage, Save, standalone } from './save.tsx';
-import type { How } from './cloud.tsx';
 import { Grid } from './table.tsx';
 
 /// Of up to how many values the column that is drawn at first is looked for, which takes a fifth of a second; of more somebody chooses one.
@@ -25,8 +25,6 @@ const [TOP, BOTTOM, RIGHT] = [4, 26, 14];
 const LETTER = 7;
 /// The column of how sure rows are, which no data set has under this name.
 const SURE = '\u0000probability';
-
-export type NumberColumn = Exclude<Column, { kind: 'text' }>;
 
 export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted, settle, nameOf, choose }: {
   suffix: string; columns: NumberColumn[]; grouping: Colouring; hidden: Set<number>; theme: Theme; column: string | undefined; settle: (column: string) => void; nameOf: (group: number) => string;
@@ -74,11 +72,10 @@ export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted
   };
   const most = Math.max(2, Math.floor((width - left) / 64));
   const places = !drawn.length ? [] : isLog ? tens(valueOf(low), valueOf(high), most).map(Math.log10) : ticks(low, high, most);
-  const how = (event: MouseEvent | KeyboardEvent): How => (event.altKey ? 'subtract' : event.shiftKey ? 'add' : 'replace');
   const keys = (event: KeyboardEvent, at: number) => {
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: drawn.length - 1 }[event.key];
     if (to !== undefined) picture.current!.querySelectorAll<SVGElement>('[role=button]')[to]?.focus();
-    else if (event.key === 'Enter' || event.key === ' ') choose(drawn[at].group, how(event));
+    else if (event.key === 'Enter' || event.key === ' ') choose(drawn[at].group, howOf(event));
     else return;
     event.preventDefault();
   };
@@ -119,7 +116,7 @@ export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted
               const name = names[at];
               const middle = TOP + LINE * (at + 0.5);
               return (
-                <g key={group} style={{ cursor: 'pointer' }} onClick={(event) => choose(group, how(event))} onPointerEnter={() => (on.value = at)}>
+                <g key={group} style={{ cursor: 'pointer' }} onClick={(event) => choose(group, howOf(event))} onPointerEnter={() => (on.value = at)}>
                   <rect width={width} y={TOP + LINE * at} height={LINE} fill="var(--wash)" fill-opacity={at === on.value ? 1 : 0} />
                   <circle cx="6" cy={middle} r="5" fill={colour} />
                   <text x="18" y={middle + 4}>{name.length > letters ? `${name.slice(0, Math.max(1, letters - 1))}…` : name}</text>

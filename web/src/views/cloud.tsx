@@ -9,13 +9,12 @@ import { BESIDE, isShown, meets, names as namesOf, pathOf, type Box, type Shore,
 import { rasterRenderer, type Renderer } from '../points/raster.ts';
 import { inside, nearest } from '../points/select.ts';
 import { webglRenderer } from '../points/webgl.ts';
+import { howOf, type How } from '../state/selection.ts';
 import { figure } from '../state/words.ts';
 import { tens, ticks } from './chart.tsx';
 import { element, standalone } from './save.tsx';
 
 export type Tool = 'move' | 'lasso' | 'box';
-
-export type How = 'replace' | 'add' | 'subtract';
 
 export interface Mark {
   text: string;
@@ -85,10 +84,10 @@ const MOVING_MAX = 250_000;
 const HOVER_MAX = 400_000;
 /// How near the pointer has to be to a point, in pixels of the page.
 const REACH = 12;
-/// Room around a fitted cloud, across and upwards, in pixels of the page: axes and tools stand there; on a phone the tools stand below.
+/// Room around a fitted cloud, across and upwards, in pixels of the page: axes and tools stand there; a small picture has its tools below (style.css).
 const MARGIN = [58, 40];
-const MARGIN_OF_PHONE = [44, 40];
-const PHONE = 460;
+const MARGIN_OF_SMALL = [44, 40];
+const SMALL = 460;
 
 export function CloudView(props: Props) {
   const { cloud, paint, theme, tool, isEqual, pointWidth, names } = props;
@@ -132,7 +131,7 @@ export function CloudView(props: Props) {
   };
   const whole = () => {
     const { cloud, isEqual } = latest.current;
-    const margin = size.peek().width / ratio.current < PHONE ? MARGIN_OF_PHONE : MARGIN;
+    const margin = size.peek().width / ratio.current < SMALL ? MARGIN_OF_SMALL : MARGIN;
     move(fit(cloud, size.peek(), startTurn(cloud), margin.map((one) => one * ratio.current) as [number, number], isEqual || cloud.shape !== 'plane'));
     state.current.isFitted = true;
   };
@@ -260,9 +259,8 @@ export function CloudView(props: Props) {
     const corners = drawing.value;
     drawing.value = null;
     if (!camera.peek() || event.type === 'pointercancel') return;
-    const how: How = event.altKey ? 'subtract' : event.shiftKey ? 'add' : 'replace';
     if (corners && began.current.hasMoved && corners.length > 2) {
-      props.onSelect(inside(cloud, paint, camera.peek()!, size.peek(), corners), how, tool);
+      props.onSelect(inside(cloud, paint, camera.peek()!, size.peek(), corners), howOf(event), tool);
     } else if (!began.current.hasMoved && pointers.current.size === 0) {
       props.onPick(nearest(cloud, paint, camera.peek()!, size.peek(), at[0], at[1], REACH * ratio.current));
     }
@@ -404,7 +402,7 @@ function Over({ cloud, camera, size, ratio, names, logs, marks, picked, drawing,
   const taken = shown.map(({ mark, at: [x, y] }) => [x - halfWidth(mark), y - 10, x + halfWidth(mark), y + 10] as Box);
   if (degrees) taken.push(...guttersOf(planeOf(cloud, camera, size, ratio), degrees).map(({ left, right }) => [left, 0, right, height] as Box));
   const grid = isSphere && graticuleOf(camera, size, width, pixel, taken);
-  if (width >= PHONE) taken.push([width - TOOLS[0], 0, width, TOOLS[1]]);
+  if (width >= SMALL) taken.push([width - TOOLS[0], 0, width, TOOLS[1]]);
   return (
     <svg class="over" width={width} height={height} aria-hidden="true">
       {cloud.shape === 'plane' && ground && <Cells ground={ground} plane={planeOf(cloud, camera, size, ratio)} />}

@@ -99,6 +99,20 @@ test('a cluster is picked in the table or the list, its rows have their names, a
   await close();
 });
 
+test('a report shows several pictures with one selection, on a phone too', async () => {
+  for (const width of [390, 1280]) {
+    const { page, wrongs, close } = await open('cluster', { viewport: { width, height: 844 } });
+    await page.getByLabel('Pictures').selectOption('4');
+    await expect.poll(() => page.getByRole('application').count()).toBe(4);
+    await page.getByRole('button', { name: /^Select the rows of cluster 1/ }).click();
+    await page.getByRole('heading', { name: '100 rows selected' }).waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth), 'nothing is wider than the page').toBe(width);
+    expect(await axe(page)).toEqual([]);
+    expect(wrongs).toEqual([]);
+    await close();
+  }
+});
+
 test('a map is coloured by each of two columns that some items have, by classes and on a scale', async () => {
   const { page, wrongs, close } = await open('known');
   await page.getByRole('button', { name: /^<b>a<\/b> 150/ }).waitFor();

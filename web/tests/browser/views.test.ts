@@ -222,6 +222,49 @@ test('points are chosen by box and lasso, with Shift and Alt, inverted and clear
   await context.close();
 });
 
+test('two and four pictures side by side have one selection, and show it in their own columns', async () => {
+  const { page, context, wrongs } = await openPage(browser, node, '#/explore?data=points&x=x&y=y');
+  const clouds = page.getByRole('application');
+  await clouds.waitFor();
+  await page.getByLabel('Pictures').selectOption('2');
+  await expect.poll(() => clouds.count()).toBe(2);
+  await page.getByLabel('Across').nth(1).selectOption('y');
+  await page.getByLabel('Upwards').nth(1).selectOption('x');
+  const drag = async (at: number, from: [number, number], to: [number, number]) => {
+    const box = (await clouds.nth(at).boundingBox())!;
+    await page.mouse.move(box.x + from[0] * box.width, box.y + from[1] * box.height);
+    await page.mouse.down();
+    await page.mouse.move(box.x + to[0] * box.width, box.y + to[1] * box.height, { steps: 4 });
+    await page.mouse.up();
+  };
+  const selected = page.locator('#chosen');
+  await clouds.first().focus();
+  await page.keyboard.press('b');
+  await drag(0, [0.01, 0.99], [0.35, 0.6]);
+  await expect.poll(() => selected.innerText()).toBe('300 rows selected');
+  // In the other picture these rows are at the lower left too. A box there takes all of them away.
+  await page.keyboard.down('Alt');
+  await drag(1, [0.01, 0.99], [0.45, 0.45]);
+  await page.keyboard.up('Alt');
+  await expect.poll(() => selected.count()).toBe(0);
+  await page.getByLabel('Pictures').selectOption('4');
+  await expect.poll(() => clouds.count()).toBe(4);
+  await drag(0, [0.01, 0.99], [0.99, 0.01]);
+  await page.locator('.chosen .note').getByText('box in x and y', { exact: true }).waitFor();
+  expect(await clouds.evaluateAll((all) => all.every((one) => / 900 rows are selected/.test(one.getAttribute('aria-label')!)))).toBe(true);
+  // A point that is picked in one is picked in all.
+  await page.keyboard.press('Escape');
+  await clouds.nth(2).focus();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.locator('.over .picked').count()).toBe(4);
+  // The address keeps the pictures.
+  await page.reload();
+  await expect.poll(() => clouds.count()).toBe(4);
+  expect(await page.getByLabel('Across').nth(1).inputValue()).toBe('y');
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
 test('clusters are hidden and isolated, and a selection becomes a data set and a picture', async () => {
   const { page, context, wrongs } = await openPage(browser, node, '#/explore?data=points');
   await page.getByRole('button', { name: 'Show only Cluster 1' }).click();

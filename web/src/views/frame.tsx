@@ -1,0 +1,103 @@
+// What each picture of a scene shows: a layout of the source, the sphere, or two or three columns, and how somebody chooses it.
+
+import type { Column, NumberColumn } from '../api/columns.ts';
+import type { Layout, Settle, Source } from './scene.tsx';
+
+/// What a picture shows: a layout of the source, the sphere, or two or three columns.
+export interface Frame {
+  /// The numbers of the picture's settings: none for the first one.
+  ending: string;
+  view: string;
+  layout?: Layout;
+  x: Column;
+  y: Column;
+  z?: Column;
+  isEqual: boolean;
+  /// What it shows, in words.
+  title: string;
+}
+
+/// What can be drawn of a source.
+export interface Views {
+  /// The key and the title of each.
+  all: [string, string][];
+  numbers: NumberColumn[];
+  /// Columns that are neither ids nor weights.
+  usable: NumberColumn[];
+  longitude?: NumberColumn;
+  latitude?: NumberColumn;
+}
+
+export function viewsOf({ columns, layouts, id, weights }: Source): Views {
+  const numbers = columns.columns.filter((column) => column.kind !== 'text');
+  const named = (pattern: RegExp) => numbers.find((column) => pattern.test(column.name));
+  const [longitude, latitude] = [named(/^(lon|lng|long|longitude)$/i), named(/^(lat|latitude)$/i)];
+  const free = numbers.filter(({ name }) => name !== id && name !== weights);
+  const usable = free.length >= 2 ? free : numbers;
+  const all: [string, string][] = layouts.map((one) => [one.key, one.title]);
+  if (longitude && latitude) all.push(['sphere', 'sphere']);
+  if (usable.length >= 2) all.push(['flat', 'columns']);
+  return { all, numbers, usable, longitude, latitude };
+}
+
+/// Two columns for the n-th picture of columns: places first, then columns that no picture before it has, then other pairs.
+export function pairOf({ usable, longitude, latitude }: Views, at: number): [Column, Column] {
+  const pairs: [Column, Column][] = longitude && latitude ? [[longitude, latitude]] : [];
+  const others = usable.filter((one) => one !== longitude && one !== latitude);
+  const rest = pairs.length && others.length >= 2 ? others : usable;
+  for (let i = 0; i + 1 < rest.length; i += 2) pairs.push([rest[i], rest[i + 1]]);
+  for (let gap = 1; gap < rest.length && pairs.length <= at; gap++) {
+    for (let i = 0; i + gap < rest.length; i++) if (gap > 1 || i % 2) pairs.push([rest[i], rest[i + gap]]);
+  }
+  return pairs[at % pairs.length] ?? [usable[0], usable[0]];
+}
+
+/// What the picture shows: what somebody has chosen, and else the next view of the source.
+export function frameOf(source: Source, views: Views, settings: Record<string, string>, at: number): Frame {
+  const ending = at ? String(at + 1) : '';
+  const { all, numbers, longitude, latitude } = views;
+  const chosen = settings[`view${ending}`];
+  const view = all.find(([key]) => key === chosen)?.[0] ?? all[Math.min(at, all.length - 1)]?.[0] ?? 'flat';
+  const layout = source.layouts.find((one) => one.key === view);
+  const pair = pairOf(views, view === 'flat' ? Math.max(0, at - all.length + 1) : 0);
+  const of = (axis: string, otherwise: Column) => numbers.find(({ name }) => name === settings[axis + ending]) ?? otherwise;
+  const [x, y] = layout ? [layout.x, layout.y] : [of('x', pair[0]), of('y', pair[1])];
+  const depth = settings[`z${ending}`];
+  const z = layout ? layout.z : numbers.find(({ name }) => name === depth);
+  // A degree is as long upwards as across, and a map of positions has one unit.
+  const isEqual = layout ? layout.isEqual : (x === longitude && y === latitude) || source.isEqual;
+  const title = layout ? layout.title : view === 'sphere' ? 'positions on the sphere' : `${x.name} and ${y.name}${z ? ` and ${z.name}` : ''}`;
+  return { ending, view, layout, x, y, z, isEqual, title };
+}
+
+/// The settings of a picture's axes.
+export function Axes({ frame: { ending, view, x, y, z }, views: { all, numbers }, settle }: { frame: Frame; views: Views; settle: Settle }) {
+  const axis = (title: string, key: 'x' | 'y' | 'z', value: string) => (
+    <label>
+      {title}
+      <select value={value} onChange={(event) => settle({ [key + ending]: event.currentTarget.value })}>
+        {key === 'z' && <option value="">none</option>}
+        {numbers.map(({ name }) => <option key={name} value={name}>{name}</option>)}
+      </select>
+    </label>
+  );
+  return (
+    <>
+      {all.length > 1 && (
+        <label>
+          View
+          <select value={view} onChange={(event) => settle({ [`view${ending}`]: event.currentTarget.value })}>
+            {all.map(([key, title]) => <option key={key} value={key}>{title}</option>)}
+          </select>
+        </label>
+      )}
+      {view === 'flat' && (
+        <>
+          {axis('Across', 'x', x.name)}
+          {axis('Upwards', 'y', y.name)}
+          {numbers.length > 2 && axis('Depth', 'z', z?.name ?? '')}
+        </>
+      )}
+    </>
+  );
+}

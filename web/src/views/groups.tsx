@@ -1,0 +1,116 @@
+// The list of clusters or groups beside the picture: each can be selected, renamed, hidden and isolated; fewer of them can be shown.
+
+import { useSignal } from '@preact/signals';
+import type { Theme } from '../colour/palette.ts';
+import { groupColour, type Colouring, type Group } from '../state/clusters.ts';
+import { howOf, type How } from '../state/selection.ts';
+import { count, figure } from '../state/words.ts';
+import { Icon } from './icon.tsx';
+
+/// How many clusters are listed before somebody asks for the rest.
+const LISTED = 40;
+/// How many clusters are named with which another one merges first.
+const PARTNERS_LISTED = 6;
+
+/// What a group is called where it stands alone.
+export function titleOfGroup({ number, name, isMerged }: Group, isOfJob: boolean): string {
+  return number < 0 || !isOfJob || (name !== String(number) && !isMerged) ? name : `${isMerged ? 'Clusters' : 'Cluster'} ${name}`;
+}
+
+/// How sure a cluster's rows are, and the clusters that it would merge with first: of many the first few.
+function certaintyOf({ probability, partners }: Group): string {
+  const others = partners?.split('+') ?? [];
+  const listed = others.length > PARTNERS_LISTED ? `${others.slice(0, PARTNERS_LISTED).join('+')} and ${count(others.length - PARTNERS_LISTED)} more` : partners;
+  return [...(probability !== undefined ? [`sure ${probability.toFixed(2)}`] : []), ...(listed ? [`merges with ${listed}`] : [])].join(', ');
+}
+
+export function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, most, hide, rename, merge, choose }: {
+  /// The number of clusters, if fewer of them can be shown, and else 0.
+  most: number; merge: (clusters: number) => void; suffix: string; grouping: Colouring; rows: number; theme: Theme; hidden: Set<number>; isOfJob: boolean; hide: (next: Set<number>) => void; rename: (number: number, name: string) => void; choose: (group: number, how: How) => void;
+}) {
+  const isAll = useSignal(false);
+  const renaming = useSignal<number | null>(null);
+  const search = useSignal('');
+  const all = grouping.groups.map((_, at) => at);
+  const found = all.filter((at) => grouping.groups[at].name.toLowerCase().includes(search.value.trim().toLowerCase()));
+  const listed = isAll.value ? found : found.slice(0, LISTED);
+  const toggle = (at: number) => {
+    const next = new Set(hidden);
+    if (!next.delete(at)) next.add(at);
+    hide(next);
+  };
+  const isOnly = (at: number) => !hidden.has(at) && hidden.size === all.length - 1;
+  const number = grouping.groups.filter((group) => group.number >= 0).length;
+  return (
+    <section class="card" aria-labelledby={`groups${suffix}`}>
+      <div class="head tight">
+        <h2 id={`groups${suffix}`}>{isOfJob ? 'Clusters' : grouping.title} <span class="soft">{count(number)}</span></h2>
+        {hidden.size > 0 && <button type="button" onClick={() => hide(new Set())}>Show all</button>}
+      </div>
+      {most > 2 && (
+        <label class="merged" title="Clusters merge in the order in which that raises the squared distances least (Ward's rule)">
+          Show <input type="range" min="1" max={most} step="1" value={number} aria-valuetext={`${number} of ${most} clusters`} onInput={(event) => merge(Number(event.currentTarget.value))} />
+          {number < most ? `${count(number)} of ${count(most)}` : `all ${count(most)}`}
+        </label>
+      )}
+      {grouping.groups.length > LISTED && (
+        <label>
+          <span class="unseen">Search {isOfJob ? 'clusters' : grouping.title}</span>
+          <input type="search" placeholder="Search" value={search.value} onInput={(event) => (search.value = event.currentTarget.value)} />
+        </label>
+      )}
+      <ul class="groups">
+        {listed.map((at) => {
+          const group = grouping.groups[at];
+          const title = titleOfGroup(group, isOfJob);
+          const certainty = certaintyOf(group);
+          if (renaming.value === group.number) {
+            return (
+              <li key={group.number}>
+                <form
+                  class="inline"
+                  onSubmit={(event) => {
+                    event.preventDefault();
+                    const typed = event.currentTarget.querySelector('input')!.value.trim();
+                    rename(group.number, typed || String(group.number));
+                    renaming.value = null;
+                  }}
+                >
+                  <input aria-label={`New name of ${title}`} defaultValue={group.name} maxLength={80} ref={(one) => one?.focus()} onKeyDown={(event) => event.key === 'Escape' && (event.stopPropagation(), (renaming.value = null))} />
+                  <button type="submit">Name</button>
+                </form>
+              </li>
+            );
+          }
+          return (
+            <li key={group.number} class={hidden.has(at) ? 'off' : ''}>
+              <button
+                type="button"
+                class="name"
+                title="Select its rows. Shift adds, Alt takes away."
+                onClick={(event) => choose(at, howOf(event))}
+              >
+                <i class="swatch" style={{ background: groupColour(group, theme) }} />
+                <span class="text">{title}</span>
+                <span class="number">{count(group.rows)}</span>
+                <span class="number soft">{figure((100 * group.rows) / rows, 2)} %</span>
+                {group.about && <small>{group.about}</small>}
+                {certainty && <small title="The mean probability of its rows; the clusters with which it would merge first">{certainty}</small>}
+              </button>
+              {isOfJob && group.number >= 0 && (
+                <button type="button" class="bare" title={`Rename ${title}`} aria-label={`Rename ${title}`} onClick={() => (renaming.value = group.number)}><Icon name="pen" /></button>
+              )}
+              <button type="button" class="bare" aria-pressed={isOnly(at)} title={`Show only ${title}`} aria-label={`Show only ${title}`} onClick={() => hide(isOnly(at) ? new Set() : new Set(all.filter((one) => one !== at)))}>
+                <Icon name="only" />
+              </button>
+              <button type="button" class="bare" aria-pressed={hidden.has(at)} title={`Hide ${title}`} aria-label={`Hide ${title}`} onClick={() => toggle(at)}>
+                <Icon name={hidden.has(at) ? 'hidden' : 'shown'} />
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+      {found.length > listed.length && <button type="button" onClick={() => (isAll.value = true)}>Show all {count(found.length)}</button>}
+    </section>
+  );
+}

@@ -1,0 +1,28 @@
+// The picked row, with the structure of its compound.
+
+import type { Columns } from '../api/columns.ts';
+import { shortest } from '../state/csv.ts';
+import { figure } from '../state/words.ts';
+import { Icon } from './icon.tsx';
+import { isStructure, Structure } from './molecule.tsx';
+
+export function Picked({ suffix, columns, row, title, cluster, probability, close }: { suffix: string; columns: Columns; row: number; title: string; cluster: string; probability: number | null; close: () => void }) {
+  return (
+    <section class="card" aria-labelledby={`picked${suffix}`} aria-live="polite">
+      <div class="head tight">
+        <h2 id={`picked${suffix}`}>{title}</h2>
+        <button type="button" class="bare" aria-label="Close" onClick={close}><Icon name="close" /></button>
+      </div>
+      {cluster && <p class="note">{cluster}{probability !== null ? `, probability ${figure(probability, 4)}` : ''}</p>}
+      {columns.columns.map((column) => isStructure(column.name) && column.kind === 'text' && <Structure key={column.name} smiles={column.values[row]} />)}
+      <dl class="facts one">
+        {columns.columns.slice(0, 200).map((column) => (
+          <div key={column.name}>
+            <dt>{column.name}</dt>
+            <dd>{column.kind === 'text' ? column.values[row] : figure(column.isSingle ? shortest(column.values[row] as number) : column.values[row], 12)}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
