@@ -158,6 +158,9 @@ instructions-arm: ## instructions of the kernels on 64-bit ARM under qemu, besid
 test-arm: need ## unit tests and a table of runs for 64-bit ARM under qemu: the same bytes as here? (on Debian: qemu-user, gcc-aarch64-linux-gnu; half an hour)
 	@$(PYTHON) tools/arm.py
 
+test-windows: need ## the command as a Windows program under Wine: the same bytes as here? Compiles everything for macOS too (on Debian: gcc-mingw-w64-x86-64, wine64; a quarter of an hour)
+	@$(PYTHON) tools/windows.py
+
 # Loom and shuttle replace atomics, locks and threads, so each needs a build of its own. A stamp records that the models of
 # these very sources passed; `make -B model` runs them again.
 model: target/loom/runtime.passed target/loom/ranks.passed target/shuttle/runtime.passed target/shuttle/ranks.passed ## model checks of runtime and ranks, with loom and shuttle

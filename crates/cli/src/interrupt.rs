@@ -160,7 +160,10 @@ impl Signals {
     #[cfg(not(unix))]
     pub fn listen() -> Result<Self, Failure> {
         let (sender, heard) = channel();
-        Interrupt::tell(move || drop(sender.send(Signal::Stop)))?;
+        // Nobody may listen any more.
+        Interrupt::tell(move || {
+            let _ = sender.send(Signal::Stop);
+        })?;
         Ok(Self { heard })
     }
 

@@ -54,6 +54,8 @@ pub enum Supervised {
 #[derive(Debug)]
 #[must_use = "the launcher ends the job when the supervisor follows its child"]
 pub struct Killed {
+    /// The signal that ended the child.
+    #[cfg_attr(not(unix), allow(dead_code))] // other systems send no signals
     signal: i32,
     message: String,
 }
@@ -99,6 +101,7 @@ pub fn keep(ignore_signals: impl FnOnce()) -> std::io::Result<Supervised> {
     }
     ignore_signals();
     let mut arguments = std::env::args_os();
+    #[cfg_attr(not(unix), allow(unused_variables))] // other systems let no parent choose a program's name
     let name = arguments.next();
     let mut command = Command::new(std::env::current_exe()?);
     #[cfg(unix)]

@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 use memmap2::{Mmap, MmapOptions};
+#[cfg(target_os = "linux")]
 use rustix::fs::{FallocateFlags, fallocate};
+#[cfg(target_os = "linux")]
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::Error;
@@ -83,6 +85,8 @@ fn check_nameless(file: &File) -> io::Result<()> {
     }
 }
 
+/// Reserves space on the disk, if the file system can.
+#[cfg(target_os = "linux")]
 fn set_aside(file: &File, bytes: u64) -> io::Result<()> {
     if bytes == 0 {
         return Ok(());
@@ -93,6 +97,14 @@ fn set_aside(file: &File, bytes: u64) -> io::Result<()> {
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(()),
         Err(cause) => Err(cause.into()),
     }
+}
+
+/// Reserves nothing, because other systems can reserve space only by making the file longer. There, a full disk is
+/// reported only when a write fails.
+#[cfg(not(target_os = "linux"))]
+#[allow(clippy::unnecessary_wraps)] // as under Linux
+fn set_aside(_: &File, _: u64) -> io::Result<()> {
+    Ok(())
 }
 
 /// Appends numbers to a file.
@@ -232,6 +244,7 @@ mod tests {
         assert!(slab.is_empty() && slab.part(0..0).is_empty());
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn room_that_no_disk_has_is_refused_at_once() {
         let folder = tempfile::tempdir().unwrap();

@@ -16,6 +16,8 @@ mod npy;
 mod parquet;
 mod pollution;
 mod sparse;
+// Other systems have no files without a name.
+#[cfg(unix)]
 mod spill;
 mod write;
 

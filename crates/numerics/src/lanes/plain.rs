@@ -7,8 +7,13 @@ use super::{F32Line, F64Line, Lanes, Line, Real};
 #[derive(Clone, Copy, Debug)]
 pub struct Plain<L: Line>(L);
 
+/// Whether the processors that the program is built for have an instruction that multiplies and adds with one rounding.
+/// On others, [`f64::mul_add`] calls the C library, and the C library of MinGW rounds twice.
+const HAS_FUSED: bool =
+    cfg!(any(target_feature = "fma", not(any(target_arch = "x86", target_arch = "x86_64", target_family = "wasm"))));
+
 macro_rules! plain {
-    ($line:ident, $number:ty, $bits:ty, $signed:ty, fraction_bits: $fraction:literal, sqrt_half: $sqrt_half:literal, root: $root:literal) => {
+    ($line:ident, $number:ty, $bits:ty, $signed:ty, fused: $fused:path, fraction_bits: $fraction:literal, sqrt_half: $sqrt_half:literal, root: $root:literal) => {
         impl Plain<$line> {
             #[inline(always)]
             fn zip(mut self, other: Self, f: impl Fn($number, $number) -> $number) -> Self {
@@ -85,13 +90,15 @@ macro_rules! plain {
             }
 
             #[inline(always)]
+            #[allow(clippy::disallowed_methods)] // only where it is an instruction
             fn mul_add(self, factor: Self, addend: Self) -> Self {
-                self.zip3(factor, addend, |a, b, c| a.mul_add(b, c))
+                self.zip3(factor, addend, |a, b, c| if HAS_FUSED { a.mul_add(b, c) } else { $fused(a, b, c) })
             }
 
             #[inline(always)]
+            #[allow(clippy::disallowed_methods)] // only where it is an instruction
             fn neg_mul_add(self, factor: Self, addend: Self) -> Self {
-                self.zip3(factor, addend, |a, b, c| (-a).mul_add(b, c))
+                self.zip3(factor, addend, |a, b, c| if HAS_FUSED { (-a).mul_add(b, c) } else { $fused(-a, b, c) })
             }
 
             #[inline(always)]
@@ -159,5 +166,5 @@ macro_rules! plain {
     };
 }
 
-plain!(F64Line, f64, u64, i64, fraction_bits: 52, sqrt_half: 0x3fe6_a09e_667f_3bcd, root: 0x5fe6_eb50_c7b5_37a9);
-plain!(F32Line, f32, u32, i32, fraction_bits: 23, sqrt_half: 0x3f35_04f3, root: 0x5f37_5a86);
+plain!(F64Line, f64, u64, i64, fused: libm::fma, fraction_bits: 52, sqrt_half: 0x3fe6_a09e_667f_3bcd, root: 0x5fe6_eb50_c7b5_37a9);
+plain!(F32Line, f32, u32, i32, fused: libm::fmaf, fraction_bits: 23, sqrt_half: 0x3f35_04f3, root: 0x5f37_5a86);
