@@ -143,6 +143,12 @@ pub struct StepRecord {
     /// Whether the step is done for each item of a list.
     #[serde(default)]
     pub is_mapped: bool,
+    /// The steps that this step needs.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub needs: BTreeSet<String>,
+    /// The service that does the step; `None` if it is on another node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<String>,
     /// The items, once they are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<Vec<ItemRecord>>,
@@ -309,7 +315,8 @@ impl Run {
         }
         for (name, record) in &mut self.steps {
             if again.contains(name) {
-                *record = StepRecord { is_mapped: record.is_mapped, ..StepRecord::default() };
+                let StepRecord { is_mapped, needs, service, .. } = std::mem::take(record);
+                *record = StepRecord { is_mapped, needs, service, ..StepRecord::default() };
             } else if record.state != StepState::Done {
                 record.state = StepState::Waiting;
                 (record.fault, record.ended_ms) = (None, None);

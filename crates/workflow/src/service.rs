@@ -466,8 +466,16 @@ impl Exclusive<Enter> for Workflows {
             };
             self.document.runs.remove(&oldest);
         }
-        let record =
-            |number: usize| StepRecord { is_mapped: workflow.step(number).1.map.is_some(), ..StepRecord::default() };
+        let nodes = workflow.nodes();
+        let record = |number: usize| {
+            let (_, step) = workflow.step(number);
+            StepRecord {
+                is_mapped: step.map.is_some(),
+                needs: nodes[number].needs.iter().map(|need| workflow.step(*need).0.to_owned()).collect(),
+                service: step.node.is_none().then(|| step.service.clone()),
+                ..StepRecord::default()
+            }
+        };
         let steps = workflow.steps().enumerate().map(|(number, name)| (name.to_owned(), record(number)));
         let run = Run {
             workflow: workflow.name().to_owned(),

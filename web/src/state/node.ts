@@ -84,6 +84,9 @@ export interface StepRecord {
   started_ms?: number;
   ended_ms?: number;
   is_mapped?: boolean;
+  needs?: string[];
+  /// The service that does the step, where it is on this node.
+  service?: string;
   items?: { state: string; attempts: number; item?: unknown; job?: string; output?: unknown; progress?: { fraction?: number }; fault?: { reason: string } }[];
   fault?: { code: string; reason: string };
 }

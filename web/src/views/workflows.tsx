@@ -2,11 +2,14 @@
 
 import { useSignal } from '@preact/signals';
 import { post } from '../api/http.ts';
-import { documentOf, ofContract, type Run, type StepRecord } from '../state/node.ts';
+import { layered } from '../state/layers.ts';
+import { datasetsPath, documentOf, ofContract, type Datasets, type Jobs, type Run, type StepRecord } from '../state/node.ts';
 import { say } from '../state/notice.ts';
 import { go, route, written } from '../state/route.ts';
-import { count, duration, figure } from '../state/words.ts';
+import { count, duration, figure, words } from '../state/words.ts';
 import { Trouble } from './fault.tsx';
+import { Graph } from './graph.tsx';
+import { exploring } from './jobs.tsx';
 
 interface Plan {
   steps: { name: string; service: string; operation: string; needs: string[]; is_mapped: boolean; node?: string }[];
@@ -126,6 +129,7 @@ function Begin({ path }: { path: string }) {
           <Trouble error={error.value} />
           {plan.value && (
             <>
+              <Graph steps={plan.value.steps} />
               <ol class="plan">
                 {plan.value.steps.map((step) => (
                   <li key={step.name}>
@@ -186,7 +190,9 @@ function Detail({ path, name, run }: { path: string; name: string; run: Run }) {
       error.value = caught;
     }
   };
-  const steps = Object.entries(run.steps);
+  const linked = Object.entries(run.steps).map(([step, { needs, state }]) => ({ name: step, needs: needs ?? [], state }));
+  // Each step stands below all that it needs.
+  const steps = layered(linked).steps.sort((a, b) => a.layer - b.layer || a.row - b.row).map((place): [string, StepRecord] => [place.name, run.steps[place.name]]);
   const isRunning = run.state === 'running';
   const whole = Math.max(run.elapsed_ms, ...steps.map(([, step]) => step.ended_ms ?? 0), 1);
   return (
@@ -209,6 +215,7 @@ function Detail({ path, name, run }: { path: string; name: string; run: Run }) {
       </div>
       <Trouble error={error.value} />
       {run.fault && <Trouble error={run.fault.reason} code={run.fault.code} />}
+      <Graph steps={linked} />
       <ul class="steps">
         {steps.map(([step, record]) => (
           <Step key={step} name={step} record={record} whole={whole} elapsed={run.elapsed_ms} again={isRunning ? null : () => act('resume', { from: step }, `${name} goes on from ${step}.`)} />
@@ -257,13 +264,43 @@ function Step({ name, record, whole, elapsed, again }: { name: string; record: S
             {items.slice(0, 100).map((item, at) => (
               <li key={at}>
                 {item.item !== undefined && item.item !== null && <b>{figure(item.item)} </b>}
-                {item.job && <>job {item.job} </>}
-                <span class="soft">{item.output === undefined ? '' : JSON.stringify(item.output).slice(0, 400)}</span>
+                {item.job ? <JobOf service={record.service} id={item.job} output={item.output} /> : <Answer output={item.output} />}
               </li>
             ))}
           </ul>
         </details>
       )}
     </li>
+  );
+}
+
+/// How many figures of a job stand beside its links.
+const FIGURES = 4;
+
+/// A job of a step: links to it and to its points, and its first figures, where it is on this node.
+function JobOf({ service, id, output }: { service?: string; id: string; output: unknown }) {
+  const job = service ? documentOf<Jobs>(service).value?.jobs[id] : undefined;
+  if (!job) return <>job {id} <Answer output={output} /></>;
+  const isDrawn = job.state === 'done' && (job.outputs.labels || job.outputs.positions || job.outputs.places);
+  const figures = Object.entries(job.figures ?? {}).slice(0, FIGURES).map(([name, value]) => `${words(name)} ${figure(value, 4)}`);
+  return (
+    <>
+      <a href={written('jobs', { service, job: id })}>{id}</a>{' '}
+      {isDrawn && <><a href={written('explore', exploring(service!, id, job))}>Explore<span class="unseen"> {id}</span></a>{' '}</>}
+      <span class="soft">{figures.join(', ')}</span>
+    </>
+  );
+}
+
+/// What a step answered, with a link to the data set that it names, where this node has it.
+function Answer({ output }: { output: unknown }) {
+  const path = datasetsPath();
+  const name = (output as { dataset?: unknown } | null | undefined)?.dataset;
+  const isHere = typeof name === 'string' && path !== null && documentOf<Datasets>(path).value?.datasets[name] !== undefined;
+  return (
+    <>
+      {isHere && <><a href={written('data', { set: name })}>Data set {name}</a>{' '}</>}
+      <span class="soft">{output === undefined ? '' : JSON.stringify(output).slice(0, 400)}</span>
+    </>
   );
 }

@@ -781,6 +781,37 @@ operation = "read"
 with = { name = "points", from = "\${read.from}", to = 3 }
 `;
 
+const SEVERAL = `name = "several"
+output = "done"
+
+[steps.end]
+service = "/datasets"
+operation = "read"
+with = { name = "points", to = 1 }
+after = ["a-cluster"]
+
+[steps.a-cluster]
+service = "/clustering"
+operation = "run"
+with = { input = "points", options = { clusters = "\${item}" } }
+map = [2, 3]
+job = true
+`;
+
+test('jobs of a workflow are opened in Explore, and steps stand in the order in which they run', async () => {
+  const { page, context, wrongs } = await openPage(browser, node, '#/workflows');
+  await choose(page, 'several.toml', SEVERAL);
+  await page.getByRole('img', { name: /^Graph of 2 steps/ }).waitFor();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await expect.poll(() => page.locator('.graph g.done').count(), { timeout: 20_000 }).toBe(2);
+  expect(await page.locator('.step b').allInnerTexts()).toEqual(['a-cluster', 'end']);
+  await page.getByText('2 answers').click();
+  await page.getByRole('link', { name: /^Explore clustering-\d+$/ }).nth(1).click();
+  await page.getByRole('heading', { name: 'Clusters 3' }).waitFor();
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
 test('a workflow file is reviewed, run, and its steps are shown', async () => {
   const { page, context, wrongs } = await openPage(browser, node, '#/workflows');
   await choose(page, 'greeting.toml', 'name = ');
@@ -790,6 +821,8 @@ test('a workflow file is reviewed, run, and its steps are shown', async () => {
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await page.getByText('900 rows').waitFor();
   expect(await page.locator('.steps .state.done').count()).toBe(2);
+  await page.getByRole('img', { name: /^Graph of 2 steps: .* after read, done/ }).waitFor();
+  expect(await page.locator('.graph g.done').count()).toBe(2);
   expect(wrongs).toEqual([]);
   await context.close();
 });

@@ -1,0 +1,46 @@
+// The steps of a workflow as a graph, with the state of each. The list of steps says the same in words.
+
+import { useMemo } from 'preact/hooks';
+import { layered, type Linked } from '../state/layers.ts';
+
+export interface GraphStep extends Linked {
+  state?: string;
+}
+
+const [WIDTH, HEIGHT, ACROSS, DOWN, EDGE] = [148, 34, 196, 50, 6];
+/// How many letters of a name stand in its box.
+const NAME_MAX = 17;
+
+export function Graph({ steps }: { steps: GraphStep[] }) {
+  const key = steps.map(({ name, needs }) => `${name}<${needs}`).join();
+  const drawing = useMemo(() => layered(steps), [key]);
+  const states = new Map(steps.map(({ name, state }) => [name, state ?? '']));
+  const [width, height] = [(drawing.layers - 1) * ACROSS + WIDTH + 2 * EDGE, drawing.rows * DOWN - DOWN + HEIGHT + 2 * EDGE];
+  const x = (layer: number) => EDGE + layer * ACROSS;
+  const y = (row: number) => height / 2 + row * DOWN;
+  const path = (corners: { layer: number; row: number }[]) =>
+    corners.slice(1).map((to, at) => {
+      const from = corners[at];
+      const [left, right] = [x(from.layer) + WIDTH, x(to.layer)];
+      const middle = (left + right) / 2;
+      // Through a layer that it only passes a line goes straight on.
+      return `${at ? `L${left} ${y(from.row)}` : `M${left} ${y(from.row)}`}C${middle} ${y(from.row)} ${middle} ${y(to.row)} ${right} ${y(to.row)}`;
+    }).join('');
+  const label = `Graph of ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}: ${steps.map(({ name, needs, state }) => `${name}${needs.length ? ` after ${needs.join(' and ')}` : ''}${state ? `, ${state}` : ''}`).join('; ')}`;
+  if (!steps.length) return null;
+  return (
+    <div class="scroll graph" tabIndex={0} role="region" aria-label="Graph of the steps">
+      <svg width={width} height={height} role="img" aria-label={label}>
+        {drawing.lines.map(({ from, to, corners }) => <path key={`${from}>${to}`} class={states.get(from) === 'done' ? 'passed' : ''} d={path(corners)} />)}
+        {drawing.steps.map(({ name, layer, row }) => (
+          <g key={name} class={states.get(name)} transform={`translate(${x(layer)} ${y(row) - HEIGHT / 2})`}>
+            <title>{name}</title>
+            <rect width={WIDTH} height={HEIGHT} rx="8" />
+            <circle cx="15" cy={HEIGHT / 2} r="4.5" />
+            <text x="28" y={HEIGHT / 2 + 4.5}>{name.length <= NAME_MAX ? name : `${name.slice(0, NAME_MAX - 1)}…`}</text>
+          </g>
+        ))}
+      </svg>
+    </div>
+  );
+}
