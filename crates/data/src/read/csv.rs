@@ -68,24 +68,37 @@ fn table(source: Source<'_>, selection: &Selection, has_gaps: bool, spill: Optio
     if records.delimiter() != b',' && table.layout.columns.iter().any(may_be_thousands) {
         return Err(Refused::Doubtful);
     }
+    // Rows of empty fields are left out with a warning, not read as rows without values. They may also end the table.
+    let is_empty = |record: &Record| record.len() > 1 && record.fields().all(|field| field.trim().is_empty());
+    let mut has_empty = false;
     for record in &sample {
+        has_empty |= is_empty(record);
         table.add(record)?;
     }
     let mut record = sample.last().cloned().unwrap_or_default();
     while records.read(&mut record)? {
+        has_empty |= is_empty(&record);
         table.add(&record)?;
     }
     // A last row with totals is not a row of data.
     let is_total = record.fields().map(str::trim).find(|field| !field.is_empty()).is_some_and(layout::is_total);
-    // Rows of empty fields above or below a table are left out with a warning, not read as rows without values.
-    let is_empty = |record: &Record| record.len() > 1 && record.fields().all(|field| field.trim().is_empty());
-    let is_framed = is_empty(&record) || !table.layout.has_header && sample.first().is_some_and(is_empty);
+    // A spreadsheet's first line may name the delimiter.
+    let first = match table.layout.has_header {
+        true => table.layout.names.first().map(String::as_str),
+        false => sample.first().and_then(|row| row.field(0)),
+    };
+    let names_delimiter = first.is_some_and(names_delimiter);
     let table = table.checked()?;
     let has_slip = table.layout.left_out.iter().any(|aside| slip(&aside.example).is_some());
-    if is_total || is_framed || has_slip || (table.has_codes && selection.columns.is_none()) {
+    if is_total || has_empty || names_delimiter || has_slip || (table.has_codes && selection.columns.is_none()) {
         return Err(Refused::Doubtful);
     }
     Ok(table)
+}
+
+/// Returns whether a text begins like the line `sep=;`, by which spreadsheets name the delimiter.
+pub(super) fn names_delimiter(text: &str) -> bool {
+    text.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("sep="))
 }
 
 /// Returns whether the point of a number may be a thousands separator: `1.234`.

@@ -388,7 +388,7 @@ fn separator_line(head: &[u8], terminator: u8) -> Option<(u8, String)> {
     let end = head.iter().position(|byte| *byte == terminator)?;
     let line = std::str::from_utf8(&head[..end]).ok()?.trim_end_matches(['\r', '\n']);
     let bare = line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).unwrap_or(line);
-    let separator = bare.get(..4).filter(|start| start.eq_ignore_ascii_case("sep=")).map(|_| &bare[4..])?;
+    let separator = super::csv::names_delimiter(bare).then(|| &bare[4..])?;
     match separator.as_bytes() {
         [one] => Some((*one, line.to_owned())),
         b"\\t" => Some((b'\t', line.to_owned())),

@@ -103,6 +103,12 @@ fn rows_of_empty_fields_around_a_table_are_no_rows_with_missing_values_either() 
         assert_eq!((points.values(), points.notes()), (&[1.0, 2.0, 3.0, 4.0][..], &[note.to_owned()][..]), "{text:?}");
         assert_eq!((incomplete.values(), incomplete.notes()), (points.values(), points.notes()), "{text:?}");
     }
+    // A note below an empty row, and a line that names the delimiter, are no rows either.
+    for text in ["x,y\nA2,5\n,\na9,\n", "sep=,\n~,277777777777"] {
+        let points = points_from(text.as_bytes(), "t.csv", &selection).unwrap();
+        let incomplete = incomplete_from(text.as_bytes(), "t.csv", &selection).unwrap();
+        assert_eq!((incomplete.values(), incomplete.columns()), (points.values(), points.columns()), "{text:?}");
+    }
     // Between other rows, they are rows without values.
     let between = incomplete_from(&b"a,b\n1,2\n,\n3,4\n"[..], "t.csv", &selection).unwrap();
     assert_eq!((between.len(), between.missing()), (3, 2));
