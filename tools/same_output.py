@@ -116,6 +116,8 @@ def carry_out(binary, command, folder):
         stdin=given,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # A shell starts background programs so that they ignore Ctrl-C.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     ) as process:
         try:
             if command.stop_at:
