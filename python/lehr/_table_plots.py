@@ -416,7 +416,7 @@ def _share(values: Any, low: float, high: float) -> Any:
 
 
 def _value(value: float, is_time: bool) -> str:
-    """Formats a number with four digits, or a time as a day."""
+    """Formats a number with four significant digits, or a time as a date; NaN becomes an empty string."""
     if np.isnan(value):
         return ""
     return str(np.datetime64(round(value), "s"))[:10] if is_time else f"{value:.4g}"

@@ -14,7 +14,8 @@ const ABOUT: &str = "Each service has its state at its path and its operations b
     `application/msgpack` in `Content-Type` or `Accept` they are MessagePack, with the same fields. Operations that only ask \
     can be asked with GET too, where their fields fit into an address.";
 
-/// Describes the services; the golden file is in `tests/golden`.
+/// Returns the OpenAPI description of the services. A test compares a node's description with
+/// `tests/golden/openapi.json`.
 pub(crate) fn document(infos: &[Info]) -> Value {
     let (mut paths, mut schemas) = (Map::new(), Map::new());
     let info = Described::new(&mut schemas, "lehr").named(&schema_for!(Info).to_value(), "Info");

@@ -269,8 +269,8 @@ pub trait Fabric: Send + Sync {
         context: &mut Context<'_>,
     ) -> Poll<Result<Envelope, Error>>;
 
-    /// Returns empty memory for an outgoing message of this many bytes. It may be reused memory, or have room for the
-    /// fabric's header.
+    /// Returns empty memory for an outgoing message of this many bytes. It may be reused memory, and may have room for
+    /// bytes that the fabric appends.
     fn memory(&self, length: usize) -> Vec<u8> {
         Vec::with_capacity(length)
     }

@@ -10,7 +10,8 @@ use super::place::Placed;
 use crate::anneal::run::Spent;
 use crate::input::Input;
 
-/// If the noise is below this multiple of the clouds' variance, it comes from the clouds, not from the rows.
+/// The fit replaces each row by a tiny cloud, whose variance is a floor for the noise. Noise below this multiple of the
+/// floor comes from the clouds, not from the rows.
 const HELD_UP: f64 = 10.0;
 /// A map has not unfolded if the variance of its nodes is below this share of the rows' variance.
 const COLLAPSED: f64 = 1e-4;

@@ -23,8 +23,7 @@ pub(super) struct Groups {
     /// For each group, its partial and, while workers climb, the partial of the node whose first group it is. Only the
     /// worker that runs the group uses it, or the worker that `turnstiles` let pass.
     cells: Box<[CachePadded<Mutex<Fold>>]>,
-    /// For each inner node, 0, or 1 after the first of its two children has arrived. The second child sets it back to
-    /// 0.
+    /// For each inner node: 1 if only one of its two children has arrived, otherwise 0.
     turnstiles: Box<[AtomicUsize]>,
     /// For each level above the level of the groups, the position of its first turnstile.
     offsets: Box<[usize]>,

@@ -94,7 +94,8 @@ mod shares {
         first.unwrap_or(core)
     }
 
-    /// Restricts the calling thread to these cores. If the system refuses, the thread may run on all cores.
+    /// Restricts the calling thread to these cores. If the system refuses, the thread keeps the cores that it was
+    /// allowed before.
     pub(in crate::dispatch) fn keep_to(cores: &[usize]) {
         let mut set = CpuSet::new();
         cores.iter().for_each(|core| set.set(*core));

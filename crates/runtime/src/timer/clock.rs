@@ -211,7 +211,7 @@ impl Clock {
         self.core.now().saturating_add(self.on_core(time))
     }
 
-    /// Returns the length of a time span of this clock on the core's clock, rounded up so that no timer is early.
+    /// Converts a time span of this clock to nanoseconds of the core's clock, rounded up so that no timer is early.
     fn on_core(&self, time: Duration) -> u64 {
         let exact = nanoseconds(time);
         if !self.is_scaled() {

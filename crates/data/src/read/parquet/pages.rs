@@ -23,8 +23,8 @@ use ruzstd::decoding::StreamingDecoder;
 use super::file::Room;
 use super::header::{Header, Kind, varint};
 
-/// The largest window of a page compressed with Zstandard, unless the page is longer. Every reader of the format must
-/// support this size.
+/// The largest window that Lehr accepts for a page compressed with Zstandard. If the page is longer when unpacked, its
+/// length is the limit. Every reader of the format must support this size.
 const WINDOW_BYTES: u64 = 8 << 20;
 
 /// The number of bytes of a file that are read at once, for each column.
