@@ -372,7 +372,7 @@ def _draw_dissimilarities(page: _page.Page, model: Any, points: _Points) -> None
 
 
 def _brightest(means: NDArray[np.float64]) -> tuple[float, float | None]:
-    """Returns the mean for the brightest shade, and the largest mean if it is higher. Without this limit, one far item would make all other cells dark."""
+    """Returns the mean for the brightest shade, and the largest mean if it is higher. If the largest mean set the scale, one far item would make all other cells dark."""
     known = np.sort(means[np.isfinite(means)])
     if not len(known):
         return 0.0, None

@@ -7,8 +7,8 @@
 //! Ordinary tables, with text, dates and missing values, are read as data frames ([`data_frame`]). If a table is not
 //! made of plain numbers, its points are taken from such a data frame.
 //!
-//! The first bytes of a file decide its format; the name only decides that `.tsv` has tabs. A [`Selection`] says which
-//! part to read; everything else is detected from the data, as `read/csv.rs` describes. No value is silently repaired.
+//! The first bytes of a file, or the ending of its name, decide its format. In a `.tsv` file, the default delimiter is a
+//! tab. A [`Selection`] says which part to read; everything else is detected from the data, as `read/csv.rs` describes. No value is silently repaired.
 //! Fields that are not numbers, rows that are too short, and negative weights are all reported together
 //! ([`crate::error`]).
 

@@ -262,8 +262,8 @@ impl Concurrent<Choose> for Reports {
     }
 }
 
-/// Returns the range of temperatures (in ln T) over which each number of clusters persisted, until the largest number
-/// appeared. If a number appears again, its ranges are added up.
+/// Returns, for each number of clusters, the width in ln T of the temperature range over which it persisted. Only steps
+/// before the largest number first appeared count. If a number appears again, its widths are added up.
 fn lasted(cooling: &[(u64, f64)]) -> BTreeMap<u64, f64> {
     let most = cooling.iter().map(|step| step.0).max();
     let mut lasted = BTreeMap::new();

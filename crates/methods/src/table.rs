@@ -24,7 +24,7 @@ pub enum Column<'a> {
     Numbers(Cow<'a, [f64]>),
     /// Numbers that are the weights of the rows.
     Weights(Vec<f64>),
-    /// Numbers of clusters.
+    /// Cluster labels.
     Labels {
         /// The label of each row: [`OUTLIER`] for no cluster, which is shown as -1; [`UNLABELLED`] for a row without
         /// values.

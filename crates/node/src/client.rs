@@ -534,7 +534,7 @@ impl HttpLink {
     /// address is either the prefix under which a proxy has put the node, or a service of the node.
     ///
     /// # Errors
-    /// Returns the reason why the node could not be asked.
+    /// Fails if the node cannot be reached, answers with a fault, or sends a list that cannot be decoded.
     pub async fn index(&self) -> Result<Vec<Listed>, Fault> {
         let root = Self { path: String::new(), ..self.clone() };
         match self.list().await {

@@ -90,7 +90,7 @@ impl Communicator {
         self.post(Traffic::Messages, to, tag, Cow::Borrowed(bytemuck::cast_slice(values)))
     }
 
-    /// Like [`send`](Self::send), but complete only when the message has been received.
+    /// Like [`send`](Self::send), but completes only when the receiver has received the message.
     ///
     /// Dropping the future before it is ready does not undo the send. A later synchronous send discards the receipt.
     ///
@@ -208,7 +208,7 @@ impl Communicator {
     /// soon as a rank has failed or all other ranks have ended.
     ///
     /// # Panics
-    /// Panics if there is no such source.
+    /// Panics if there is no rank `wanted.source`.
     ///
     /// # Example
     /// ```
@@ -241,7 +241,7 @@ impl Communicator {
     /// Returns the same errors as [`receive_any`](Self::receive_any), except for [`Error::Decoding`].
     ///
     /// # Panics
-    /// Panics if there is no such source.
+    /// Panics if there is no rank `wanted.source`.
     ///
     /// # Example
     /// ```

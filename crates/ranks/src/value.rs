@@ -62,7 +62,7 @@ impl Communicator {
     /// Returns the same errors as [`receive_value`](Self::receive_value).
     ///
     /// # Panics
-    /// Panics if there is no such source.
+    /// Panics if there is no rank `wanted.source`.
     ///
     /// # Example
     /// ```

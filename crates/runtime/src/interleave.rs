@@ -111,7 +111,8 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
         self.with(move |core| I::Waits::install::<S, Concurrently, H, F>(source, core, handler))
     }
 
-    /// Adds handlers that may change the state and run alone, even while they are suspended.
+    /// Adds handlers that may change the state. Even while such a handler is suspended, only independent handlers may run
+    /// beside it.
     ///
     /// A request from such a handler to its own interleave fails at once ([`Refusal::WouldDeadlock`](crate::Refusal))
     /// unless it is made in [`Exclusive::reenter`].
@@ -571,7 +572,7 @@ impl<S: Send + Sync + 'static> fmt::Debug for InterleaveHandle<S> {
     }
 }
 
-/// The pending item that is given up.
+/// Which pending item [`InterleaveHandle::shed`] removes from the queue.
 ///
 /// # Example
 /// See [`InterleaveHandle::shed`].

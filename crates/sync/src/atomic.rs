@@ -1,5 +1,5 @@
-//! Atomic numbers and flags, as newtypes. The lints ban the types of `std` outside this crate, and treat a re-export as
-//! the type of `std`.
+//! Atomic numbers and flags. They are newtypes because Clippy bans `std`'s atomics outside this crate, and treats a
+//! re-export as the banned type.
 
 use std::sync::atomic::AtomicU64;
 

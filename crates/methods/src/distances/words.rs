@@ -105,9 +105,9 @@ impl Metric {
 pub enum Alignment {
     /// The part of each that is worth most (Smith and Waterman)
     Local,
-    /// All of both (Needleman and Wunsch)
+    /// Both sequences in full (Needleman and Wunsch)
     Global,
-    /// All of both, gaps at the ends free
+    /// Both sequences in full, without a penalty for gaps at the ends
     SemiGlobal,
     /// None: the sequences are already aligned and have the same length
     Given,

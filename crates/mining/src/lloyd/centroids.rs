@@ -264,7 +264,7 @@ impl Centroids {
 
     /// Finds the nearest centre of each row. The rows' weights have no effect.
     ///
-    /// Cost: N x K x D multiply-adds, and a few more for each neighbouring cluster, on the caller's thread.
+    /// Cost: N x K x D multiply-adds, and D more for each row and neighbouring cluster, on the caller's thread.
     ///
     /// # Errors
     /// Returns [`Error::Parameter`] if the points and the centres have different numbers of columns. Also returns this
