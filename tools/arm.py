@@ -99,11 +99,19 @@ def missing():
     ) if shutil.which(tool) is None]
     if not told and not Path(LIBRARIES, "lib").is_dir():
         told = [f"{LIBRARIES} has no C library for aarch64: LEHR_ARM_ROOT=FOLDER names the folder that has lib/ld-linux-aarch64.so.1"]
-    found = subprocess.run(["rustc", "--print", "target-libdir", "--target", TARGET], capture_output=True, text=True, check=False)
-    if not Path(found.stdout.strip() or "absent").is_dir():
-        added = subprocess.run(["rustup", "target", "add", TARGET], check=False) if shutil.which("rustup") else None
+    return told + [f"{one}, or Debian's libstd-rust-dev:arm64 of the same version" for one in missing_libraries([TARGET])]
+
+
+def missing_libraries(targets):
+    """Downloads Rust's standard library for targets that lack it; returns one sentence for each that is still missing."""
+    told = []
+    for target in targets:
+        found = subprocess.run(["rustc", "--print", "target-libdir", "--target", target], capture_output=True, text=True, check=False)
+        if Path(found.stdout.strip() or "absent").is_dir():
+            continue
+        added = subprocess.run(["rustup", "target", "add", target], check=False) if shutil.which("rustup") else None
         if added is None or added.returncode != 0:
-            told.append(f"Rust's standard library for {TARGET} is needed: rustup target add {TARGET}, or Debian's libstd-rust-dev:arm64 of the same version")
+            told.append(f"Rust's standard library for {target} is needed: rustup target add {target}")
     return told
 
 
@@ -143,6 +151,14 @@ class Report:
         self.is_well &= is_well
 
 
+def build(target, variables, report):
+    """Builds the command for this machine and for another target."""
+    for words in ([], ["--target", target]):
+        began = time.monotonic()
+        subprocess.run(["cargo", "build", "--quiet", "--release", "-p", "lehr", *words], cwd=ROOT, env=variables, check=True)
+        report.tell(f"build of lehr for {words[-1] if words else 'this machine'}", "built", f"{time.monotonic() - began:.0f} s", True)
+
+
 def tests(report):
     """Runs the unit tests of each crate for ARM."""
     for crate in TESTED:
@@ -158,10 +174,10 @@ def tests(report):
         report.tell(f"tests of {crate}", f"{passed} passed" if is_well else "FAILED", seconds, is_well, [] if is_well else done.stdout.splitlines()[-40:])
 
 
-def against(session, first, second, runs, report):
-    """Runs everything with two binaries and compares every byte."""
+def against(session, first, second, runs, report, alike=lambda outcome: outcome):
+    """Runs everything with two binaries and compares every byte. `alike` removes from the second outcome what may differ."""
     for run in runs:
-        before, after = session.outcome(first, run), session.outcome(second, run)
+        before, after = session.outcome(first, run), alike(session.outcome(second, run))
         shown = partial(same_output.parted_by_name, before.contents, after.contents)
         lines = same_output.unexpected(run, after.codes)
         lines += same_output.differences(same_output.described(before), same_output.described(after), shown)
@@ -176,10 +192,7 @@ def under_emulation(part):
     if told:
         raise SystemExit("\n".join(f"arm: {line}" for line in told))
     report = Report()
-    for words in ([], ["--target", TARGET]):
-        began = time.monotonic()
-        subprocess.run(["cargo", "build", "--quiet", "--release", "-p", "lehr", *words], cwd=ROOT, env=environment(), check=True)
-        report.tell(f"build of lehr for {words[-1] if words else 'this machine'}", "built", f"{time.monotonic() - began:.0f} s", True)
+    build(TARGET, environment(), report)
     if not part:
         tests(report)
     runs = chosen(same_output.read_table(same_output.TABLE.read_text(encoding="utf-8")), part)

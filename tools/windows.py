@@ -22,7 +22,6 @@ import sys
 import tempfile
 import time
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import arm
@@ -67,13 +66,7 @@ def missing(targets):
         told.append(f"{COMPILER} is needed: apt-get install gcc-mingw-w64-x86-64, or what it is called on this system")
     if wine() is None:
         told.append("Wine is needed: apt-get install wine64, or what it is called on this system")
-    for target in targets:
-        found = subprocess.run(["rustc", "--print", "target-libdir", "--target", target], capture_output=True, text=True, check=False)
-        if not Path(found.stdout.strip() or "absent").is_dir():
-            added = subprocess.run(["rustup", "target", "add", target], check=False) if shutil.which("rustup") else None
-            if added is None or added.returncode != 0:
-                told.append(f"Rust's standard library for {target} is needed: rustup target add {target}")
-    return told
+    return told + arm.missing_libraries(targets)
 
 
 def check_macos(report, scratch):
@@ -88,14 +81,6 @@ def check_macos(report, scratch):
     done = subprocess.run(words, cwd=ROOT, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     is_well = done.returncode == 0
     report.tell("workspace and tests for macOS", "compile" if is_well else "FAILED", f"{time.monotonic() - began:.0f} s", is_well, [] if is_well else done.stdout.splitlines()[-40:])
-
-
-def build(report):
-    """Builds the command for this machine and for Windows."""
-    for words in ([], ["--target", TARGET]):
-        began = time.monotonic()
-        subprocess.run(["cargo", "build", "--quiet", "--release", "-p", "lehr", *words], cwd=ROOT, check=True)
-        report.tell(f"build of lehr for {words[-1] if words else 'this machine'}", "built", f"{time.monotonic() - began:.0f} s", True)
 
 
 def emulated(binary, scratch):
@@ -121,18 +106,6 @@ def as_here(outcome):
     return replace(outcome, contents=contents)
 
 
-def compare(session, first, second, runs, report):
-    """Makes all runs with both binaries, and compares every byte."""
-    for run in runs:
-        before, after = session.outcome(first, run), as_here(session.outcome(second, run))
-        shown = partial(same_output.parted_by_name, before.contents, after.contents)
-        lines = same_output.unexpected(run, after.codes)
-        lines += same_output.differences(same_output.described(before), same_output.described(after), shown)
-        size = sum(map(len, after.contents.values()))
-        verdict = "differs" if lines else f"the same {size:,} bytes in {len(after.contents)} outputs"
-        report.tell(run.name, verdict, f"{before.seconds:.1f} s, {after.seconds:.1f} s", not lines, lines)
-
-
 def main(words):
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--only", default="", metavar="TEXT", help="only the runs whose names contain this, and nothing for macOS")
@@ -145,11 +118,11 @@ def main(words):
     table = same_output.read_table(same_output.TABLE.read_text(encoding="utf-8"))
     runs = [run for run in arm.chosen(table, part) if run.name not in REFUSED]
     with tempfile.TemporaryDirectory() as scratch:
-        build(report)
+        arm.build(TARGET, os.environ, report)
         if not part:
             check_macos(report, scratch)
         binary = emulated(arm.folder() / TARGET / "release" / "lehr.exe", scratch)
-        compare(same_output.Session(scratch), arm.folder() / "release" / "lehr", binary, runs, report)
+        arm.against(same_output.Session(scratch), arm.folder() / "release" / "lehr", binary, runs, report, as_here)
     print(f"windows: {'all is well' if report.is_well else 'FAILED'} after {time.monotonic() - began:.0f} s")
     return 0 if report.is_well else 1
 
