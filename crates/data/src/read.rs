@@ -8,9 +8,9 @@
 //! made of plain numbers, its points are taken from such a data frame.
 //!
 //! The first bytes of a file, or the ending of its name, decide its format. In a `.tsv` file, the default delimiter is a
-//! tab. A [`Selection`] says which part to read; everything else is detected from the data, as `read/csv.rs` describes. No value is silently repaired.
-//! Fields that are not numbers, rows that are too short, and negative weights are all reported together
-//! ([`crate::error`]).
+//! tab. A [`Selection`] says which part to read; everything else is detected from the data, as `read/csv.rs` describes.
+//! No value is silently repaired. Fields that are not numbers, rows that are too short, and negative weights are all
+//! reported together ([`crate::error`]).
 
 pub mod batches;
 pub mod classes;

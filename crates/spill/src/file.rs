@@ -102,7 +102,6 @@ fn set_aside(file: &File, bytes: u64) -> io::Result<()> {
 /// Reserves nothing, because other systems can reserve space only by making the file longer. There, a full disk is
 /// reported only when a write fails.
 #[cfg(not(target_os = "linux"))]
-#[allow(clippy::unnecessary_wraps)] // as under Linux
 fn set_aside(_: &File, _: u64) -> io::Result<()> {
     Ok(())
 }

@@ -7,13 +7,12 @@ export interface Linked {
 
 /// A step, or a line that passes through a layer on its way to a later one.
 interface Place {
-  /// Absent for a line.
-  name?: string;
   layer: number;
   /// Its row, from the middle of all.
   row: number;
-  /// What it comes from in the layer before.
+  /// Its neighbours in the layer before and in the layer after.
   from: Place[];
+  to: Place[];
 }
 
 export interface Drawing {
@@ -40,7 +39,7 @@ export function layered(steps: Linked[]): Drawing {
     depths.set(name, found);
     return found;
   };
-  const places = new Map<string, Place>(steps.map(({ name }) => [name, { name, layer: depth(name), row: 0, from: [] }]));
+  const places = new Map<string, Place>(steps.map(({ name }) => [name, { layer: depth(name), row: 0, from: [], to: [] }]));
   const layers: Place[][] = Array.from({ length: Math.max(-1, ...depths.values()) + 1 }, () => []);
   const put = (place: Place) => layers[place.layer].push(place);
   places.forEach(put);
@@ -50,35 +49,37 @@ export function layered(steps: Linked[]): Drawing {
       const [start, end] = [places.get(need), places.get(name)!];
       if (!start || start.layer >= end.layer) continue;
       const way = [start];
-      while (way.at(-1)!.layer + 1 < end.layer) {
-        const passing: Place = { layer: way.at(-1)!.layer + 1, row: 0, from: [way.at(-1)!] };
+      for (let layer = start.layer + 1; layer < end.layer; layer++) {
+        const passing: Place = { layer, row: 0, from: [], to: [] };
         put(passing);
         way.push(passing);
       }
-      end.from.push(way.at(-1)!);
-      ways.push({ from: need, to: name, way: [...way, end] });
+      way.push(end);
+      way.slice(1).forEach((place, at) => {
+        place.from.push(way[at]);
+        way[at].to.push(place);
+      });
+      ways.push({ from: need, to: name, way });
     }
   }
-  const to = new Map<Place, Place[]>();
-  for (const layer of layers) for (const place of layer) for (const before of place.from) to.set(before, [...(to.get(before) ?? []), place]);
-  const number = () => layers.forEach((layer) => layer.forEach((place, at) => (place.row = at - (layer.length - 1) / 2)));
-  number();
+  const number = (layer: Place[]) => layer.forEach((place, at) => (place.row = at - (layer.length - 1) / 2));
+  layers.forEach(number);
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     const isForth = sweep % 2 === 0;
     for (const layer of isForth ? layers : [...layers].reverse()) {
       const wished = new Map(layer.map((place) => {
-        const beside = isForth ? place.from : (to.get(place) ?? []);
+        const beside = isForth ? place.from : place.to;
         return [place, beside.length ? beside.reduce((sum, one) => sum + one.row, 0) / beside.length : place.row];
       }));
       layer.sort((a, b) => wished.get(a)! - wished.get(b)!);
-      layer.forEach((place, at) => (place.row = at - (layer.length - 1) / 2));
+      number(layer);
     }
   }
   const corner = ({ layer, row }: Place) => ({ layer, row });
   return {
     layers: layers.length,
     rows: Math.max(0, ...layers.map((layer) => layer.length)),
-    steps: [...places.values()].map(({ name, layer, row }) => ({ name: name!, layer, row })),
+    steps: [...places].map(([name, place]) => ({ name, ...corner(place) })),
     lines: ways.map(({ from, to, way }) => ({ from, to, corners: way.map(corner) })),
   };
 }

@@ -5,7 +5,7 @@ import type { Layout, Settle, Source } from './scene.tsx';
 
 /// What a picture shows: a layout of the source, the sphere, or two or three columns.
 export interface Frame {
-  /// The numbers of the picture's settings: none for the first one.
+  /// What ends the names of the picture's settings: nothing for the first picture.
   ending: string;
   view: string;
   layout?: Layout;

@@ -1,7 +1,6 @@
 // The steps of a workflow as a graph, with the state of each. The list of steps says the same in words.
 
-import { useMemo } from 'preact/hooks';
-import { layered, type Linked } from '../state/layers.ts';
+import type { Drawing, Linked } from '../state/layers.ts';
 
 export interface GraphStep extends Linked {
   state?: string;
@@ -11,9 +10,7 @@ const [WIDTH, HEIGHT, ACROSS, DOWN, EDGE] = [148, 34, 196, 50, 6];
 /// How many letters of a name stand in its box.
 const NAME_MAX = 17;
 
-export function Graph({ steps }: { steps: GraphStep[] }) {
-  const key = steps.map(({ name, needs }) => `${name}<${needs}`).join();
-  const drawing = useMemo(() => layered(steps), [key]);
+export function Graph({ steps, drawing }: { steps: GraphStep[]; drawing: Drawing }) {
   const states = new Map(steps.map(({ name, state }) => [name, state ?? '']));
   const [width, height] = [(drawing.layers - 1) * ACROSS + WIDTH + 2 * EDGE, drawing.rows * DOWN - DOWN + HEIGHT + 2 * EDGE];
   const x = (layer: number) => EDGE + layer * ACROSS;

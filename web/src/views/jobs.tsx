@@ -177,7 +177,7 @@ function Actions({ service, id, job, isShort }: Listed & { isShort?: boolean }) 
   const name = <span class="unseen"> {id}</span>;
   return (
     <>
-      {job.state === 'done' && (job.outputs.labels || job.outputs.positions || job.outputs.places) && (
+      {canBeExplored(job) && (
         <a class={isShort ? 'button' : 'button first'} href={written('explore', exploring(service, id, job))}>Explore{name}</a>
       )}
       {job.state === 'done' && job.outputs.report && !isShort && <Report service={service} id={id} />}
@@ -203,6 +203,11 @@ function Report({ service, id }: { service: string; id: string }) {
       .then((page) => download(`${id}.html`, page))
       .catch((caught) => say(String(caught.message ?? caught)));
   return <button type="button" onClick={save}>Save report</button>;
+}
+
+/// Whether a job has found something to look at in Explore.
+export function canBeExplored({ state, outputs }: Job): boolean {
+  return state === 'done' && Boolean(outputs.labels || outputs.positions || outputs.places);
 }
 
 /// Where the result of a job can be looked at: its points with its labels, or the positions that it found.

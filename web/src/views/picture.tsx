@@ -29,7 +29,7 @@ export function Picture({ source, frame, views, settings, settle, grouping, chos
   above?: preact.ComponentChildren; under?: preact.ComponentChildren;
   take: (tool: Tool) => void; select: (rows: Iterable<number>, how: How, step: string) => void; pick: (row: number) => void;
   hint: (row: number) => { title: string; text: string; colour: string } | null; fail: (caught: unknown) => void;
-  /// Where the picture says how it is moved.
+  /// The handles of all pictures, to which this one adds its own.
   handles: Set<{ current: Handle | null }>;
 }) {
   const { columns, name } = source;

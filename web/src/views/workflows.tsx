@@ -9,7 +9,7 @@ import { go, route, written } from '../state/route.ts';
 import { count, duration, figure, words } from '../state/words.ts';
 import { Trouble } from './fault.tsx';
 import { Graph } from './graph.tsx';
-import { exploring } from './jobs.tsx';
+import { canBeExplored, exploring } from './jobs.tsx';
 
 interface Plan {
   steps: { name: string; service: string; operation: string; needs: string[]; is_mapped: boolean; node?: string }[];
@@ -129,7 +129,7 @@ function Begin({ path }: { path: string }) {
           <Trouble error={error.value} />
           {plan.value && (
             <>
-              <Graph steps={plan.value.steps} />
+              <Graph steps={plan.value.steps} drawing={layered(plan.value.steps)} />
               <ol class="plan">
                 {plan.value.steps.map((step) => (
                   <li key={step.name}>
@@ -191,8 +191,9 @@ function Detail({ path, name, run }: { path: string; name: string; run: Run }) {
     }
   };
   const linked = Object.entries(run.steps).map(([step, { needs, state }]) => ({ name: step, needs: needs ?? [], state }));
+  const drawing = layered(linked);
   // Each step stands below all that it needs.
-  const steps = layered(linked).steps.sort((a, b) => a.layer - b.layer || a.row - b.row).map((place): [string, StepRecord] => [place.name, run.steps[place.name]]);
+  const steps = [...drawing.steps].sort((a, b) => a.layer - b.layer || a.row - b.row).map((place): [string, StepRecord] => [place.name, run.steps[place.name]]);
   const isRunning = run.state === 'running';
   const whole = Math.max(run.elapsed_ms, ...steps.map(([, step]) => step.ended_ms ?? 0), 1);
   return (
@@ -215,7 +216,7 @@ function Detail({ path, name, run }: { path: string; name: string; run: Run }) {
       </div>
       <Trouble error={error.value} />
       {run.fault && <Trouble error={run.fault.reason} code={run.fault.code} />}
-      <Graph steps={linked} />
+      <Graph steps={linked} drawing={drawing} />
       <ul class="steps">
         {steps.map(([step, record]) => (
           <Step key={step} name={step} record={record} whole={whole} elapsed={run.elapsed_ms} again={isRunning ? null : () => act('resume', { from: step }, `${name} goes on from ${step}.`)} />
@@ -281,12 +282,11 @@ const FIGURES = 4;
 function JobOf({ service, id, output }: { service?: string; id: string; output: unknown }) {
   const job = service ? documentOf<Jobs>(service).value?.jobs[id] : undefined;
   if (!job) return <>job {id} <Answer output={output} /></>;
-  const isDrawn = job.state === 'done' && (job.outputs.labels || job.outputs.positions || job.outputs.places);
   const figures = Object.entries(job.figures ?? {}).slice(0, FIGURES).map(([name, value]) => `${words(name)} ${figure(value, 4)}`);
   return (
     <>
       <a href={written('jobs', { service, job: id })}>{id}</a>{' '}
-      {isDrawn && <><a href={written('explore', exploring(service!, id, job))}>Explore<span class="unseen"> {id}</span></a>{' '}</>}
+      {canBeExplored(job) && <><a href={written('explore', exploring(service!, id, job))}>Explore<span class="unseen"> {id}</span></a>{' '}</>}
       <span class="soft">{figures.join(', ')}</span>
     </>
   );

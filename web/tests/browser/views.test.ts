@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Download, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, Node, openBrowser, openPage, overlapping, points, towns, watchPage } from './world.ts';
+import { axe, choose, dragged, Node, openBrowser, openPage, overlapping, points, towns, watchPage } from './world.ts';
 
 const METHODS = ['lehr.mixture=/mixture', 'lehr.distances=/distances', 'lehr.pairwise=/pairwise', 'lehr.embedding=/embedding'];
 
@@ -21,14 +21,6 @@ afterAll(async () => {
   await browser?.close();
   await node?.end();
 });
-
-function file(name: string, text: string): { name: string; mimeType: string; buffer: Buffer } {
-  return { name, mimeType: 'text/csv', buffer: Buffer.from(text) };
-}
-
-async function choose(page: Page, name: string, text: string): Promise<void> {
-  await page.locator('input[type=file]').first().setInputFiles(file(name, text));
-}
 
 async function textOf(download: Promise<Download>): Promise<string> {
   return readFileSync(await (await download).path(), 'utf8');
@@ -179,14 +171,7 @@ test('points are chosen by box and lasso, with Shift and Alt, inverted and clear
   const { page, context, wrongs } = await openPage(browser, node, '#/explore?data=points&x=x&y=y');
   const cloud = page.getByRole('application');
   await cloud.waitFor();
-  const box = (await cloud.boundingBox())!;
-  const drag = async (from: [number, number], to: [number, number]) => {
-    await page.mouse.move(box.x + from[0] * box.width, box.y + from[1] * box.height);
-    await page.mouse.down();
-    await page.mouse.move(box.x + ((from[0] + to[0]) / 2) * box.width, box.y + to[1] * box.height, { steps: 4 });
-    await page.mouse.move(box.x + to[0] * box.width, box.y + to[1] * box.height, { steps: 4 });
-    await page.mouse.up();
-  };
+  const drag = (from: [number, number], to: [number, number]) => dragged(page, cloud, from, to);
   await cloud.focus();
   await page.keyboard.press('b');
   const selected = page.locator('#chosen');
@@ -230,13 +215,7 @@ test('two and four pictures side by side have one selection, and show it in thei
   await expect.poll(() => clouds.count()).toBe(2);
   await page.getByLabel('Across').nth(1).selectOption('y');
   await page.getByLabel('Upwards').nth(1).selectOption('x');
-  const drag = async (at: number, from: [number, number], to: [number, number]) => {
-    const box = (await clouds.nth(at).boundingBox())!;
-    await page.mouse.move(box.x + from[0] * box.width, box.y + from[1] * box.height);
-    await page.mouse.down();
-    await page.mouse.move(box.x + to[0] * box.width, box.y + to[1] * box.height, { steps: 4 });
-    await page.mouse.up();
-  };
+  const drag = (at: number, from: [number, number], to: [number, number]) => dragged(page, clouds.nth(at), from, to);
   const selected = page.locator('#chosen');
   await clouds.first().focus();
   await page.keyboard.press('b');
@@ -765,66 +744,6 @@ test('a thousand jobs are listed page by page', async () => {
   } finally {
     await other.end();
   }
-});
-
-const GREETING = `name = "greeting"
-output = "\${read.rows} rows"
-
-[steps.read]
-service = "/datasets"
-operation = "read"
-with = { name = "points", to = 2 }
-
-[steps.again]
-service = "/datasets"
-operation = "read"
-with = { name = "points", from = "\${read.from}", to = 3 }
-`;
-
-const SEVERAL = `name = "several"
-output = "done"
-
-[steps.end]
-service = "/datasets"
-operation = "read"
-with = { name = "points", to = 1 }
-after = ["a-cluster"]
-
-[steps.a-cluster]
-service = "/clustering"
-operation = "run"
-with = { input = "points", options = { clusters = "\${item}" } }
-map = [2, 3]
-job = true
-`;
-
-test('jobs of a workflow are opened in Explore, and steps stand in the order in which they run', async () => {
-  const { page, context, wrongs } = await openPage(browser, node, '#/workflows');
-  await choose(page, 'several.toml', SEVERAL);
-  await page.getByRole('img', { name: /^Graph of 2 steps/ }).waitFor();
-  await page.getByRole('button', { name: 'Run', exact: true }).click();
-  await expect.poll(() => page.locator('.graph g.done').count(), { timeout: 20_000 }).toBe(2);
-  expect(await page.locator('.step b').allInnerTexts()).toEqual(['a-cluster', 'end']);
-  await page.getByText('2 answers').click();
-  await page.getByRole('link', { name: /^Explore clustering-\d+$/ }).nth(1).click();
-  await page.getByRole('heading', { name: 'Clusters 3' }).waitFor();
-  expect(wrongs).toEqual([]);
-  await context.close();
-});
-
-test('a workflow file is reviewed, run, and its steps are shown', async () => {
-  const { page, context, wrongs } = await openPage(browser, node, '#/workflows');
-  await choose(page, 'greeting.toml', 'name = ');
-  await page.locator('.trouble').waitFor();
-  await choose(page, 'greeting.toml', GREETING);
-  await page.getByText('after read').waitFor();
-  await page.getByRole('button', { name: 'Run', exact: true }).click();
-  await page.getByText('900 rows').waitFor();
-  expect(await page.locator('.steps .state.done').count()).toBe(2);
-  await page.getByRole('img', { name: /^Graph of 2 steps: .* after read, done/ }).waitFor();
-  expect(await page.locator('.graph g.done').count()).toBe(2);
-  expect(wrongs).toEqual([]);
-  await context.close();
 });
 
 const VIEWS = ['#/data?set=points', '#/explore?data=points&colour=job:/clustering%7Cclustering-1', '#/explore?data=points&colour=sure:job:/clustering%7Cclustering-1', '#/jobs?new=1&data=points', '#/jobs?service=/clustering&job=clustering-1', '#/workflows', '#/node'];

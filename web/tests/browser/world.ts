@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Locator, type Page } from 'playwright-core';
 
 const require = createRequire(import.meta.url);
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -181,4 +181,19 @@ export function overlapping(rows: number): string {
   let text = 'name,x,y\n';
   for (let row = 0; row < rows; row++) text += `row-${row},${((row % 2) * 3 + bell()).toFixed(4)},${bell().toFixed(4)}\n`;
   return text;
+}
+
+/// Chooses a file with this text on a page.
+export async function choose(page: Page, name: string, text: string): Promise<void> {
+  await page.locator('input[type=file]').first().setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) });
+}
+
+/// Drags over a picture, around a corner. Places are shares of its width and height.
+export async function dragged(page: Page, picture: Locator, from: [number, number], to: [number, number]): Promise<void> {
+  const box = (await picture.boundingBox())!;
+  await page.mouse.move(box.x + from[0] * box.width, box.y + from[1] * box.height);
+  await page.mouse.down();
+  await page.mouse.move(box.x + ((from[0] + to[0]) / 2) * box.width, box.y + to[1] * box.height, { steps: 4 });
+  await page.mouse.move(box.x + to[0] * box.width, box.y + to[1] * box.height, { steps: 4 });
+  await page.mouse.up();
 }

@@ -87,10 +87,10 @@ fn table(source: Source<'_>, selection: &Selection, has_gaps: bool, spill: Optio
         true => table.layout.names.first().map(String::as_str),
         false => sample.first().and_then(|row| row.field(0)),
     };
-    let names_delimiter = first.is_some_and(names_delimiter);
+    let is_delimiter = first.is_some_and(names_delimiter);
     let table = table.checked()?;
     let has_slip = table.layout.left_out.iter().any(|aside| slip(&aside.example).is_some());
-    if is_total || has_empty || names_delimiter || has_slip || (table.has_codes && selection.columns.is_none()) {
+    if is_total || has_empty || is_delimiter || has_slip || (table.has_codes && selection.columns.is_none()) {
         return Err(Refused::Doubtful);
     }
     Ok(table)
@@ -163,8 +163,7 @@ pub(super) struct Written {
     pub forms: Vec<Option<NumberForm>>,
     pub weights: Option<usize>,
     pub id: Option<usize>,
-    /// The columns that were left out: each with its first value, and whether the first rows have no number in it.
-    pub left_out: Vec<(usize, String, bool)>,
+    pub left_out: Vec<Aside>,
     pub notes: Vec<String>,
 }
 
@@ -194,10 +193,6 @@ impl<'a> Rows<'a> {
             written;
         let mut records = Records::new(source, Some(delimiter))?.with_quoting(quoting);
         records.skip_lines(lines)?;
-        let left_out = left_out
-            .into_iter()
-            .map(|(column, example, is_counted)| Aside { column, count: is_counted.then_some(0), example })
-            .collect();
         let (width, unknown) = (names.len(), Vec::new());
         let row_names = None;
         let layout = Layout { names, has_header, columns, forms, weights, id, left_out, unknown, row_names, notes };
@@ -319,12 +314,13 @@ struct Layout {
 
 /// A column that is not numeric, or may not be.
 #[derive(Clone)]
-struct Aside {
-    column: usize,
-    /// `None` if the first rows showed that the column is not numeric although it has numbers, such as codes.
-    count: Option<u64>,
+pub(super) struct Aside {
+    pub column: usize,
+    /// The count so far. `None` if the first rows showed that the column is not numeric although it has numbers, such
+    /// as codes.
+    pub count: Option<u64>,
     /// The first text in the column; empty if only missing values were seen.
-    example: String,
+    pub example: String,
 }
 
 impl Aside {

@@ -180,7 +180,7 @@ pub(super) fn rows<'a>(mut source: Source<'a>, selection: &Selection) -> Result<
         let (numbers, others): (Vec<_>, Vec<_>) = free.partition(|column| is_measure(&framed, *column, false));
         left_out.extend(others.into_iter().map(|column| {
             let has_numbers = (0..framed.frame.rows()).any(|row| csv::number(framed.text(row, column)).is_some());
-            (column, left(&framed, column).example, !has_numbers)
+            csv::Aside { column, count: (!has_numbers).then_some(0), example: left(&framed, column).example }
         }));
         numbers
     });
