@@ -27,7 +27,9 @@ pub use apply::ApplyArguments;
 pub use ask::{
     DropArguments, GetArguments, LsArguments, RequestArguments, SendArguments, UploadArguments, WatchArguments,
 };
-pub use demo::{ApplicationArguments, CompoundsArguments, Dataset, DemoApplication, DemoArguments, PartArgument};
+pub use demo::{
+    ApplicationArguments, CompoundsArguments, Dataset, DemoApplication, DemoArguments, PartArgument, PubChemArguments,
+};
 pub use demography::DemographyArguments;
 pub use distances::{DistancesArguments, FormArgument};
 pub use execution::{EngineArgument, ExecutionArguments};

@@ -13,6 +13,7 @@ pub mod manual;
 pub mod method;
 pub mod place;
 pub mod predict;
+pub mod pubchem;
 pub mod run;
 pub mod serve;
 mod telemetry;

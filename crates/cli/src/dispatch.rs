@@ -98,6 +98,10 @@ impl Task {
                 "regions are clustered by one process: run lehr demo demography without mpiexec",
                 run(move |_| command::demography::run(&demography)),
             ),
+            Some(DemoApplication::Pubchem(pubchem)) => Task::Alone(
+                "compounds are fetched by one process: run lehr demo pubchem without mpiexec",
+                run(move |_| command::pubchem::run(&pubchem)),
+            ),
             Some(DemoApplication::Genes(arguments)) => of(Subject::Genes, *arguments),
             Some(DemoApplication::Patients(arguments)) => of(Subject::Patients, *arguments),
             Some(DemoApplication::Chemistry(arguments)) => {

@@ -28,7 +28,7 @@ pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
     let table = path.with_file_name(folder::IDS);
     if dissimilarities.header().is_none() || !table.is_file() {
         let ids = (0..items).map(|item| item.to_string()).collect();
-        return Ok(Matrix { dissimilarities, ids, weights: None, classes: Vec::new() });
+        return Ok(Matrix { dissimilarities, ids, weights: None, classes: Vec::new(), smiles: None });
     }
     let text = std::fs::read_to_string(&table)
         .map_err(|cause| Failure::new(Kind::Environment, format!("{}: {cause}", table.display())))?;
@@ -61,7 +61,7 @@ pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
         output::note(&format!("each item counts as many times as there were equal ones ({})", table.display()));
     }
     let ids = rows.ids().map_or_else(|| (0..items).map(|item| item.to_string()).collect(), <[String]>::to_vec);
-    Ok(Matrix { dissimilarities, ids, weights, classes: Vec::new() })
+    Ok(Matrix { dissimilarities, ids, weights, classes: Vec::new(), smiles: None })
 }
 
 /// Checks that the rows of the table of items are in the order of the matrix: names and weights go by position.

@@ -2,6 +2,7 @@
 //!
 //! - [`application`]: genes, patients and compounds, which are compared, clustered and mapped by the jobs of services;
 //! - [`census`]: census blocks, and the workflows that cluster them;
+//! - [`pubchem`]: a stand-in for PubChem, and the workflow that asks it;
 //! - [`regions`]: regions with inhabitants, clustered in three ways;
 //! - [`samples`]: the built-in data, as a service.
 //!
@@ -11,6 +12,7 @@
 
 pub mod application;
 pub mod census;
+pub mod pubchem;
 pub mod regions;
 pub mod samples;
 

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::job::Job;
-use crate::matrix::{ITEMS, MATRIX, of_inputs};
+use crate::matrix::{ITEMS, LABELS, MATRIX, of_inputs};
 use crate::method::{AnyMethod, Facts, Failure, Inputs, Outputs};
 use crate::options::{Options, OptionsSchema, refused};
 use crate::table::{Columns, Table};
@@ -389,6 +389,7 @@ impl AnyMethod for Declared {
         let about = self.method.about();
         let (inputs, inputs_optional): (&[&str], &[&str]) = match about.takes {
             Takes::Rows(_) | Takes::Stream(_) => (&[POINTS], &[]),
+            Takes::Matrix(words) if words.has_classes => (&[MATRIX], &[ITEMS, LABELS]),
             Takes::Matrix(_) => (&[MATRIX], &[ITEMS]),
         };
         let version = Version::new(about.version.0, about.version.1);

@@ -3,8 +3,8 @@
 //!
 //! The columns of the table `items` decide which items are compared: `sequence` (as in FASTA), `fingerprint` (as in
 //! FPS), or otherwise numbers. Numbers may be missing. There are three output tables. `matrix` has the pairs (0,1),
-//! (0,2), …, (1,2), … in one column. `items` has the ids and the number of equal items for each id. `members` maps each
-//! row of the input to its item. The job saves finished pairs as it goes.
+//! (0,2), …, (1,2), … in one column. `items` has the ids, the number of equal items for each id, and the structures of
+//! compounds if the input has a column `smiles`. `members` maps each row of the input to its item. The job saves finished pairs as it goes.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ use lehr_sync::{Arc, Mutex};
 
 use crate::datasets::Limits;
 use crate::job::Job;
-use crate::matrix::COLUMN;
+use crate::matrix::{COLUMN, SMILES};
 use crate::method::{Failure, Inputs, Method, Outputs};
 use crate::table::{Builder, Columns, FINGERPRINT, Table};
 use crate::watch::Watch;
@@ -109,9 +109,11 @@ impl Method for Distances {
         }
         let numbered = || (0..table.rows()).map(|row| row.to_string()).collect();
         let mut ids: Vec<String> = id.and_then(|id| table.texts(id)).unwrap_or_else(numbered);
+        let mut smiles = table.texts(SMILES);
         let mut items = read(table, name, options)?;
         if let Some(drawn) = options.drawn(items.len()) {
-            ids = drawn.iter().map(|&row| ids[row].clone()).collect();
+            let chosen = |texts: &[String]| drawn.iter().map(|&row| texts[row].clone()).collect();
+            (ids, smiles) = (chosen(&ids), smiles.as_deref().map(chosen));
             items = items.select(&drawn);
         }
         let collapsed = options.collapse.then(|| {
@@ -146,7 +148,8 @@ impl Method for Distances {
             Hindrance::Items(error) => named(name, failure(error)),
             Hindrance::Comparison(failure) => failure,
         })?;
-        found.map_or(Ok(Outputs::new()), |found| outputs(&ids, collapsed.as_ref(), items.len(), found))
+        let names = Names { ids, smiles };
+        found.map_or(Ok(Outputs::new()), |found| outputs(&names, collapsed.as_ref(), items.len(), found))
     }
 }
 
@@ -270,16 +273,27 @@ fn failure(error: Error) -> Failure {
     }
 }
 
-fn outputs(ids: &[String], collapsed: Option<&Duplicates>, items: usize, found: Found) -> Result<Outputs, Failure> {
+/// The names of the compared rows, and their structures if they are compounds.
+struct Names {
+    ids: Vec<String>,
+    smiles: Option<Vec<String>>,
+}
+
+fn outputs(names: &Names, collapsed: Option<&Duplicates>, items: usize, found: Found) -> Result<Outputs, Failure> {
     let Found { matrix, extent } = found;
+    let Names { ids, smiles } = names;
     let id = || Table::builder().id(Some("id".to_owned()));
-    let table = match collapsed {
-        None => id().texts("id", ids.to_vec()),
-        Some(duplicates) => id()
-            .texts("id", duplicates.first().iter().map(|&row| ids[row].clone()).collect())
-            .counts("weight", duplicates.weights())
-            .weights(Some("weight".to_owned())),
+    let of_items = |texts: &Vec<String>| match collapsed {
+        None => texts.clone(),
+        Some(duplicates) => duplicates.first().iter().map(|&row| texts[row].clone()).collect(),
     };
+    let mut table = id().texts("id", of_items(ids));
+    if let Some(duplicates) = collapsed {
+        table = table.counts("weight", duplicates.weights()).weights(Some("weight".to_owned()));
+    }
+    if let Some(smiles) = smiles {
+        table = table.texts(SMILES, of_items(smiles));
+    }
     let item_of: Vec<u64> = match collapsed {
         None => (0..ids.len() as u64).collect(),
         Some(duplicates) => duplicates.item_of().iter().map(|&item| item as u64).collect(),

@@ -6,13 +6,14 @@
 //! | condensed: the pairs (0,1), (0,2), …, (1,2), … | N (N - 1) / 2 | 1 |
 //! | full: symmetric, 0 on the diagonal | N | N |
 //!
-//! A missing dissimilarity is NaN. A second table with N rows has the names of the items, and the number of equal items
-//! that each row represents.
+//! A missing dissimilarity is NaN. A second table with N rows has the names of the items, the number of equal items that
+//! each row represents, and the structures of compounds. A third table has known classes of the items.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use lehr_data::dissimilarities::{Dissimilarities, Form, MISSING_U16, Values};
-use lehr_methods::Matrix;
+use lehr_methods::{Classes, Matrix};
 use lehr_services::{Code, Fault};
 
 use crate::method::{Failure, Inputs};
@@ -21,16 +22,60 @@ use crate::table::{Builder, Kind, Table};
 /// The name of the input with the matrix.
 pub(crate) const MATRIX: &str = "matrix";
 pub(crate) const ITEMS: &str = "items";
+/// The name of the input with known classes of the items.
+pub(crate) const LABELS: &str = "labels";
+
+/// The name of the column with the structures of compounds.
+pub(crate) const SMILES: &str = "smiles";
+
+/// The name of the column with the numbers of clusters.
+const CLUSTER: &str = "cluster";
 
 /// The name of the column in a condensed matrix that this module writes.
 pub(crate) const COLUMN: &str = "dissimilarity";
 
-/// Reads the matrix from the inputs, and its items if the inputs include them.
+/// Reads the matrix from the inputs, and its items and their classes if the inputs include them.
 ///
 /// # Errors
-/// Returns [`Failure::Input`] for a table that is not a matrix, for invalid dissimilarities, or for a wrong number of
-/// items.
+/// Returns [`Failure::Input`] for a table that is not a matrix, for invalid dissimilarities, for a wrong number of
+/// items, or for classes of none of the items.
 pub(crate) fn of_inputs(inputs: &Inputs) -> Result<Matrix, Failure> {
+    let mut matrix = without_classes(inputs)?;
+    if let Some(labels) = inputs.optional(LABELS) {
+        matrix.classes = classes(labels, inputs.dataset(LABELS), &matrix.ids)?;
+    }
+    Ok(matrix)
+}
+
+/// Reads the classes of items from a table with their ids: its column `cluster`, and each column of texts.
+fn classes(table: &Table, name: &str, ids: &[String]) -> Result<Vec<Classes>, Failure> {
+    let failure = |reason: String| Failure::input(format!("{name}: {reason}"));
+    let key = table.id().unwrap_or("id");
+    let own = table.texts(key).ok_or_else(|| failure(format!("expected ids of items in a column {key:?}")))?;
+    let row_of: HashMap<&str, usize> = own.iter().enumerate().rev().map(|(row, id)| (&**id, row)).collect();
+    // Equal ids are told apart by their positions, if the tables have the same items.
+    let row = |item: usize| if own == ids { Some(item) } else { row_of.get(&*ids[item]).copied() };
+    let rows: Vec<Option<usize>> = (0..ids.len()).map(row).collect();
+    if rows.iter().all(Option::is_none) {
+        let first = ids.first().map(String::as_str).unwrap_or_default();
+        return Err(failure(format!("expected ids of items, such as {first:?}, found none in the column {key:?}")));
+    }
+    let found: Vec<Classes> = table
+        .columns()
+        .filter(|(column, kind)| *column != key && (*kind == Kind::Text || *column == CLUSTER))
+        .filter_map(|(column, _)| {
+            let texts = table.texts(column)?;
+            let of_items: Vec<&str> = rows.iter().map(|row| row.map_or("", |row| &*texts[row])).collect();
+            Some(Classes::new(column, &of_items))
+        })
+        .collect();
+    if found.is_empty() {
+        return Err(failure(format!("expected classes in a column {CLUSTER:?} or in columns of texts, found none")));
+    }
+    Ok(found)
+}
+
+fn without_classes(inputs: &Inputs) -> Result<Matrix, Failure> {
     let table = inputs.table(MATRIX)?;
     let dissimilarities = table.dissimilarities(inputs.dataset(MATRIX))?;
     let number = dissimilarities.items();
@@ -38,7 +83,13 @@ pub(crate) fn of_inputs(inputs: &Inputs) -> Result<Matrix, Failure> {
     let Some(items) = inputs.optional(ITEMS) else {
         // A full matrix may have a column with the names of its rows.
         let own = table.id().filter(|_| table.rows() == number).and_then(|id| table.texts(id));
-        return Ok(Matrix { dissimilarities, ids: own.unwrap_or_else(numbered), weights: None, classes: Vec::new() });
+        return Ok(Matrix {
+            dissimilarities,
+            ids: own.unwrap_or_else(numbered),
+            weights: None,
+            classes: Vec::new(),
+            smiles: None,
+        });
     };
     if items.rows() != number {
         let reason = format!(
@@ -51,7 +102,7 @@ pub(crate) fn of_inputs(inputs: &Inputs) -> Result<Matrix, Failure> {
     }
     let ids = items.id().and_then(|id| items.texts(id)).unwrap_or_else(numbered);
     let weights = items.weights().and_then(|weights| items.numbers(weights)).map(Cow::into_owned);
-    Ok(Matrix { dissimilarities, ids, weights, classes: Vec::new() })
+    Ok(Matrix { dissimilarities, ids, weights, classes: Vec::new(), smiles: items.texts(SMILES) })
 }
 
 impl Table {
@@ -164,5 +215,41 @@ mod tests {
         );
         let three = Table::builder().numbers("x", vec![1.0, 2.0]).build().unwrap();
         assert!(three.dissimilarities("x").unwrap_err().to_string().ends_with("found 2 rows, 1 columns of numbers"));
+    }
+
+    #[test]
+    fn classes_belong_to_items_by_id_and_by_position_if_ids_repeat() {
+        let texts = |name: &str, values: &[&str]| {
+            let ids = values.iter().map(|value| (*value).to_owned()).collect();
+            Table::builder().texts(name, ids).id(Some(name.to_owned()))
+        };
+        let read = |items: &[&str], labels: Table| {
+            let matrix = Table::builder().numbers("d", vec![1.0, 2.0, 3.0]).build().unwrap();
+            let smiles = ["C", "CC", "CCC"].map(str::to_owned).to_vec();
+            let items = texts("id", items).texts(SMILES, smiles).build().unwrap();
+            of_inputs(&Inputs::of([(MATRIX, matrix), (ITEMS, items), (LABELS, labels)]))
+        };
+        let of = |matrix: &Matrix, place: usize| -> Vec<String> {
+            (0..3).map(|item| matrix.classes[place].class(item).to_owned()).collect()
+        };
+        // Another order, one item missing, and one that is not an item.
+        let labels =
+            texts("id", &["c", "x", "a"]).counts("cluster", vec![1, 7, 0]).numbers("probability", vec![1.0; 3]);
+        let labels = labels.texts("family", ["J", "X", "S"].map(str::to_owned).to_vec()).build().unwrap();
+        let matrix = read(&["a", "b", "c"], labels).unwrap();
+        assert_eq!(matrix.classes.iter().map(|classes| &*classes.name).collect::<Vec<_>>(), ["cluster", "family"]);
+        assert_eq!(
+            (of(&matrix, 0), of(&matrix, 1)),
+            (vec!["0".into(), String::new(), "1".into()], vec!["S".into(), String::new(), "J".into()])
+        );
+        assert_eq!(matrix.smiles.unwrap()[2], "CCC");
+        let same = texts("name", &["a", "a", "b"]).whole("cluster", vec![-1.0, 0.0, 1.0]).build().unwrap();
+        assert_eq!(of(&read(&["a", "a", "b"], same).unwrap(), 0), ["-1", "0", "1"]);
+        let strange = texts("id", &["x", "y"]).counts("cluster", vec![1, 2]).build().unwrap();
+        let fault = read(&["a", "b", "c"], strange).unwrap_err().to_string();
+        assert_eq!(fault, "labels: expected ids of items, such as \"a\", found none in the column \"id\"");
+        let bare = texts("id", &["a"]).numbers("stress", vec![1.0]).build().unwrap();
+        let fault = read(&["a", "b", "c"], bare).unwrap_err().to_string();
+        assert_eq!(fault, "labels: expected classes in a column \"cluster\" or in columns of texts, found none");
     }
 }

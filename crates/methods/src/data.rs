@@ -19,6 +19,8 @@ pub struct Matrix {
     pub weights: Option<Vec<f64>>,
     /// The known classes of the items, if given ([`MatrixWords::has_classes`]).
     pub classes: Vec<Classes>,
+    /// The structure of each item as SMILES, if the items are compounds. Reports draw them.
+    pub smiles: Option<Vec<String>>,
 }
 
 impl Matrix {

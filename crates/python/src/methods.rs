@@ -62,7 +62,7 @@ pub(crate) fn run_matrix<'py>(
     drop(sample_weight);
     let ids = (0..dissimilarities.items()).map(|item| item.to_string()).collect();
     // Tables are built after the run, from its result and its input.
-    let matrix = Arc::new(Matrix { dissimilarities, ids, weights, classes: Vec::new() });
+    let matrix = Arc::new(Matrix { dissimilarities, ids, weights, classes: Vec::new(), smiles: None });
     let done = fit.run(
         matrix,
         |matrix| {

@@ -42,7 +42,7 @@ pub fn clusters_page(run: &Run<'_>, matrix: &Matrix, model: &Model) -> String {
     let main = html! {
         (tiles("The run in figures", found))
         (heat_section(&matrix.dissimilarities, &model.labels, &matrix.ids, &mut figures))
-        (clusters_table(&matrix.ids, model))
+        (clusters_table(&matrix.ids, model, matrix.smiles.as_deref()))
         (growth_section(model, run.command, &mut figures))
     };
     finish(run, &headline, lead, &model.warnings, main, figures)
@@ -61,7 +61,7 @@ pub fn medoids_page(run: &Run<'_>, matrix: &Matrix, model: &kmedoids::Model) -> 
                 td { (amount(cluster.weight)) }
                 td { (significant(cluster.mean, 4)) }
                 td { (significant(cluster.radius, 4)) }
-                td.words { (matrix.ids[cluster.medoid]) }
+                (item_cell(&matrix.ids, cluster.medoid, matrix.smiles.as_deref()))
             }
         }
     };
@@ -104,7 +104,7 @@ pub fn map_page(run: &Run<'_>, matrix: &Matrix, map: &Map, shepard: &Shepard) ->
     ];
     let main = html! {
         (tiles("The run in figures", found))
-        (map_section(run.name(), &matrix.ids, map, &known, None, &mut figures))
+        (map_section(run.name(), &matrix.ids, map, &known, matrix.smiles.as_deref(), &mut figures))
         (fit_sections(map, shepard, &mut figures))
         (section(
             "worst",
@@ -208,8 +208,14 @@ pub fn trust(map: &Map, shepard: &Shepard) -> String {
     )
 }
 
-/// Returns the table of clusters.
-pub fn clusters_table(ids: &[String], model: &Model) -> Markup {
+/// Returns the cell with the name of an item. If the items are compounds, the page draws its structure there.
+fn item_cell(ids: &[String], item: usize, smiles: Option<&[String]>) -> Markup {
+    html! { td.words data-smiles=[smiles.map(|smiles| &smiles[item])] { (ids[item]) } }
+}
+
+/// Returns the table of clusters. If the items are compounds, the page draws the structures of the medoids from
+/// `smiles`.
+pub fn clusters_table(ids: &[String], model: &Model, smiles: Option<&[String]>) -> Markup {
     let total: f64 = model.clusters.iter().map(|cluster| cluster.weight).sum();
     let representatives = |items: &[usize]| items.iter().map(|&item| &*ids[item]).collect::<Vec<_>>().join(", ");
     let rows = html! {
@@ -219,7 +225,7 @@ pub fn clusters_table(ids: &[String], model: &Model) -> Markup {
                 td { (grouped(cluster.items)) }
                 td { (amount(cluster.weight)) }
                 td { (share(cluster.weight, total)) }
-                td.words { (ids[cluster.medoid]) }
+                (item_cell(ids, cluster.medoid, smiles))
                 td.words { (representatives(&cluster.representatives)) }
                 td { (significant(cluster.mean_within, 4)) }
                 td { (significant(cluster.mean_nearest, 4)) }

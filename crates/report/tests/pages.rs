@@ -52,6 +52,7 @@ fn matrix() -> Matrix {
         ids: table.ids().unwrap()[..items].to_vec(),
         weights: None,
         classes: vec![Classes::new("known", &classes)],
+        smiles: None,
     }
 }
 

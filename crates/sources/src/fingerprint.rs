@@ -1,31 +1,22 @@
 //! PubChem's substructure fingerprints: 881 yes-or-no questions about a compound, packed as text.
 
 /// The number of questions.
-pub const FINGERPRINT_BITS: usize = 881;
+const FINGERPRINT_BITS: usize = 881;
 
 /// The length of the prefix before the bits, in bytes.
 const PREFIX_BYTES: usize = 4;
 
-/// Returns the numbers of the questions answered with yes, in ascending order. The text is the Base64 of the number of
-/// bits (four bytes, big-endian) and the bits (most significant bit first). Returns `None` if the text has another
-/// form.
+/// Returns the bits as hexadecimal digits, as FPS files have them: the lowest bit of the first byte is the first
+/// question. The text is the Base64 of the number of bits (four bytes, big-endian) and the bits (most significant bit
+/// first). Returns `None` if the text has another form.
 ///
 /// Source: PubChem's specification of its substructure fingerprint, version 1.3.
-///
-/// # Example
-/// ```
-/// // The text has 881 bits; the first, the ninth and the last are set.
-/// let packed = format!("AAADcYCA{}gA==", "A".repeat(144));
-/// assert_eq!(lehr_sources::fingerprint_bits(&packed).unwrap(), [0, 8, 880]);
-/// assert_eq!(lehr_sources::fingerprint_bits("AAADcQ=="), None);
-/// ```
-pub fn fingerprint_bits(packed: &str) -> Option<Vec<u16>> {
+pub fn fingerprint_digits(packed: &str) -> Option<String> {
     let bytes = from_base64(packed)?;
     let (length, bits) = bytes.split_first_chunk::<PREFIX_BYTES>()?;
     let is_whole =
         u32::from_be_bytes(*length) as usize == FINGERPRINT_BITS && bits.len() == FINGERPRINT_BITS.div_ceil(8);
-    let is_set = |bit: &u16| bits[usize::from(bit / 8)] >> (7 - bit % 8) & 1 == 1;
-    is_whole.then(|| (0..FINGERPRINT_BITS as u16).filter(is_set).collect())
+    is_whole.then(|| bits.iter().map(|byte| format!("{:02x}", byte.reverse_bits())).collect())
 }
 
 /// Decodes padded Base64. Returns `None` if the text has another form.
@@ -60,6 +51,14 @@ fn from_base64(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_question_is_the_lowest_bit_of_the_first_digits() {
+        // Bits 0, 8 and 880 are set.
+        let packed = format!("AAADcYCA{}gA==", "A".repeat(144));
+        assert_eq!(fingerprint_digits(&packed).unwrap(), format!("0101{}01", "00".repeat(108)));
+        assert_eq!(fingerprint_digits("AAADcQ=="), None);
+    }
 
     #[test]
     fn base64_is_read_with_its_padding_and_nothing_else() {

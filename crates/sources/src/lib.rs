@@ -9,13 +9,14 @@
 //! | --- | --- |
 //! | the hosts that may be contacted | [`Allowed`]
 //! | a file from an address | [`Fetch`], [`Get`] |
-//! | properties and fingerprints of compounds | [`PubChem`] |
+//! | compounds, as a data set with structures and fingerprints | [`PubChem`], [`Load`] |
 //!
 //! This crate does not interpret files. It hands them on by name, and `data` reads tables. For the reasons, see
-//! `docs/design/sources.md`. Reading order: `allowed.rs` → `transfer.rs` → `fetch.rs`, `pubchem.rs`.
+//! `docs/design/sources.md`. Reading order: `allowed.rs` → `transfer.rs` → `fetch.rs`, `pubchem.rs` → `compounds.rs`.
 #![forbid(unsafe_code)]
 
 mod allowed;
+mod compounds;
 mod fetch;
 mod fingerprint;
 mod pubchem;
@@ -23,8 +24,7 @@ mod transfer;
 
 pub use allowed::Allowed;
 pub use fetch::{Cancel, FETCH, Fetch, Fetched, Get, Progress, Remove, Stage, Transfer};
-pub use fingerprint::{FINGERPRINT_BITS, fingerprint_bits};
-pub use pubchem::{By, Csv, Find, Fingerprint, Fingerprints, PUBCHEM, PubChem, PubChemState, Similar};
+pub use pubchem::{By, Find, Load, Loaded, PUBCHEM, PUBLIC, PubChem, PubChemState, Similar};
 pub use transfer::{Bounds, Getter};
 
 /// The example of the crate's README.

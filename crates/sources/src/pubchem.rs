@@ -1,5 +1,5 @@
-//! A service for PubChem, the public database of chemical compounds. It finds compounds by name or similarity, and
-//! returns their properties as a table and their fingerprints.
+//! A service for PubChem, the public database of chemical compounds. It finds compounds by name, structure or
+//! similarity, and makes data sets of their properties, structures and fingerprints.
 //!
 //! It uses PubChem's documented PUG REST interface over a [`Getter`], and makes at most five requests a second. When
 //! PubChem is busy, it tries again after a pause; when a search is still running, it waits. Paper 002 links its
@@ -8,18 +8,27 @@
 use std::time::Duration;
 
 use hyper::header::RETRY_AFTER;
+use lehr_jobs::Handle;
+use lehr_jobs::datasets::{Datasets, Put};
 use lehr_runtime::Clock;
-use lehr_services::{Call, Code, Concurrent, Contract, Fault, Handlers, Operation, Service, Version};
+use lehr_services::{
+    Call, Code, Concurrent, Contract, Fault, Handlers, Host, Kind, Operation, Partners, Reference, Service, Starting,
+    Version,
+};
 use lehr_sync::{Arc, Mutex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::fingerprint::fingerprint_bits;
-use crate::transfer::{Getter, TransferRequest};
+use crate::allowed::Allowed;
+use crate::compounds::{FINGERPRINT, Found, SMILES, TITLE};
+use crate::transfer::{Bounds, Getter, TransferRequest};
 
 /// The path of the service for PubChem.
 pub const PUBCHEM: &str = "/pubchem";
+
+/// The base URL of PubChem's public interface.
+pub const PUBLIC: &str = "https://pubchem.ncbi.nlm.nih.gov/rest/pug";
 
 /// The time between two requests: PubChem asks its users for no more than five a second.
 const BETWEEN: Duration = Duration::from_millis(200);
@@ -52,7 +61,7 @@ pub struct PubChemState {
 
 impl Contract for PubChemState {
     const NAME: &'static str = "lehr/pubchem";
-    const VERSION: Version = Version::new(1, 0);
+    const VERSION: Version = Version::new(2, 0);
 }
 
 /// The kind of key to find a compound by.
@@ -108,57 +117,61 @@ pub struct Similar {
     pub count: u32,
 }
 
-/// Returns properties of compounds as CSV: a header line that begins with `CID`, then a line for each compound, in the
-/// order of `cids`.
+/// Makes a data set of compounds, with one row for each compound in the order of `cids`.
+///
+/// The columns are `id` (the CID as text), `title`, `smiles`, `fingerprint` (881 bits in hexadecimal digits, as in FPS
+/// files), and one column for each of `properties`. A property has numbers if all its values are numbers, and texts
+/// otherwise. A compound without a number has a gap there, and a compound without a text has an empty text.
 ///
 /// # Example
 /// See [`PubChem`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
-#[operation(contract = PubChemState, verb = Query, name = "csv", reply = String)]
-pub struct Csv {
-    /// The CIDs of the compounds, at most 20,000.
+#[operation(contract = PubChemState, verb = Submit, name = "load", reply = Loaded)]
+#[serde(deny_unknown_fields)]
+pub struct Load {
+    /// The CIDs of the compounds, at most 20,000. A repeated CID counts once.
     pub cids: Vec<u64>,
-    /// PubChem's names of the properties, such as `MolecularWeight` and `XLogP`.
+    /// PubChem's names of further properties, such as `MolecularWeight` and `XLogP`. Default: none.
+    #[serde(default)]
     pub properties: Vec<String>,
+    /// The name of the new data set.
+    pub name: String,
+    /// Whether to replace an existing data set of this name. Default: no.
+    #[serde(default)]
+    pub replace: bool,
 }
 
-/// Returns the substructure fingerprints of compounds, in the order of `cids`.
+/// The data set that was made from compounds.
 ///
 /// # Example
 /// See [`PubChem`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
-#[operation(contract = PubChemState, verb = Query, name = "fingerprints", reply = Vec<Fingerprint>)]
-pub struct Fingerprints {
-    /// The CIDs of the compounds, at most 20,000.
-    pub cids: Vec<u64>,
-}
-
-/// The fingerprint of a compound.
-///
-/// # Example
-/// See [`fingerprint_bits`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Fingerprint {
-    /// The CID of the compound.
-    pub cid: u64,
-    /// The numbers of the questions answered with yes, of 881, in ascending order.
-    pub bits: Vec<u16>,
+pub struct Loaded {
+    /// The name of the data set.
+    pub dataset: String,
+    /// The number of compounds in the data set.
+    pub items: usize,
+    /// The CIDs that PubChem does not have, or whose compounds have no fingerprint. The data set is without them.
+    pub unknown: Vec<u64>,
 }
 
 /// The service that queries PubChem.
 ///
 /// # Example
 /// ```no_run
-/// use lehr_sources::{Allowed, Bounds, By, Csv, Find, Getter, PUBCHEM, PubChem};
+/// use lehr_jobs::Setup;
 /// use lehr_services::{Fault, Host};
+/// use lehr_sources::{By, Find, Load, PUBCHEM, PubChem};
 /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
 /// let host = Host::new(dispatcher.handle());
 /// let pubchem = PubChem::public()?;
 /// lehr_runtime::block_on(async {
+///     Setup::default().start_datasets(&host, "/datasets").await?;
 ///     let pubchem = host.start(PUBCHEM, move || pubchem.clone()).await?;
 ///     let cids = pubchem.call(Find { by: By::Name, text: "aspirin".to_owned() }).await?;
-///     let table = pubchem.call(Csv { cids, properties: vec!["MolecularWeight".to_owned()] }).await?;
-///     assert_eq!(table, "\"CID\",\"MolecularWeight\"\n2244,180.16\n");
+///     let properties = vec!["MolecularWeight".to_owned()];
+///     let load = Load { cids, properties, name: "aspirin".to_owned(), replace: false };
+///     assert_eq!(pubchem.call(load).await?.items, 1);
 ///     Ok::<(), Fault>(())
 /// })
 /// # ?; Ok::<(), Fault>(())
@@ -169,6 +182,7 @@ pub struct PubChem {
     getter: Getter,
     /// The earliest time of the next request.
     turn: Arc<Mutex<Duration>>,
+    datasets: Option<Reference<Datasets>>,
 }
 
 impl PubChem {
@@ -180,9 +194,44 @@ impl PubChem {
     /// # Example
     /// See [`PubChem`].
     pub fn public() -> Result<Self, Fault> {
-        let host = "pubchem.ncbi.nlm.nih.gov";
-        let getter = Getter::new(crate::Allowed::new([host])?, crate::Bounds::default(), None)?;
-        Self::at(getter, &format!("https://{host}/rest/pug"))
+        let getter = Getter::new(Allowed::new(["pubchem.ncbi.nlm.nih.gov"])?, Bounds::default(), None)?;
+        Self::at(getter, PUBLIC)
+    }
+
+    /// Lets manifests and workflows create the service by its contract, for a server at this base URL. A server other
+    /// than [`PUBLIC`] may be in a private network, because the operator names it.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_sources::{PUBLIC, PubChem};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+    /// let host = lehr_services::Host::new(dispatcher.handle());
+    /// PubChem::register(&host, PUBLIC);
+    /// assert_eq!(host.constructors(), ["lehr/pubchem"]);
+    /// ```
+    pub fn register(host: &Host, base: &str) {
+        let base = base.to_owned();
+        let kind = Kind {
+            configuration: None,
+            partners: [("datasets".to_owned(), Datasets::NAME.to_owned())].into(),
+            fixed: Vec::new(),
+        };
+        host.register_kind(PubChemState::NAME, kind, move |host, placement| {
+            let base = base.clone();
+            Box::pin(async move {
+                let service = if base == PUBLIC { Self::public()? } else { Self::private(&base)? };
+                host.start(placement, move || service.clone()).await.map(drop)
+            })
+        });
+    }
+
+    /// Queries a server that the operator names, which may be in a private network.
+    fn private(base: &str) -> Result<Self, Fault> {
+        let invalid = || Fault::new(Code::InvalidValue, format!("{base:?}: expected an address such as {PUBLIC}"));
+        let address: hyper::Uri = base.parse().map_err(|_| invalid())?;
+        let host = address.authority().ok_or_else(invalid)?.as_str();
+        let getter = Getter::new(Allowed::new([host])?.private(), Bounds::default(), None)?;
+        Self::at(getter, base)
     }
 
     /// Queries a server with the same interface at another address.
@@ -201,7 +250,7 @@ impl PubChem {
     pub fn at(getter: Getter, base: &str) -> Result<Self, Fault> {
         let base = base.trim_end_matches('/').to_owned();
         getter.allowed().check(&base)?;
-        Ok(Self { state: PubChemState { base }, getter, turn: Arc::default() })
+        Ok(Self { state: PubChemState { base }, getter, turn: Arc::default(), datasets: None })
     }
 
     /// Waits until the next request may be sent.
@@ -286,17 +335,6 @@ impl PubChem {
         }
         Err(Fault::new(Code::ResponseTimeout, "PubChem's search has not ended"))
     }
-
-    /// Requests data about many compounds, in batches.
-    async fn each(&self, clock: &Clock, cids: &[u64], path: &str) -> Result<Vec<String>, Fault> {
-        let mut answers = Vec::new();
-        for some in cids.chunks(COMPOUNDS_EACH) {
-            let list: Vec<String> = some.iter().map(u64::to_string).collect();
-            let form = format!("cid={}", list.join(","));
-            answers.push(self.ask(clock, path, Some(form)).await?.1);
-        }
-        Ok(answers)
-    }
 }
 
 fn document(text: &str) -> Result<Value, Fault> {
@@ -358,7 +396,16 @@ impl Service for PubChem {
     }
 
     fn handlers(on: &mut Handlers<Self>) {
-        on.concurrent::<Find>().concurrent::<Similar>().concurrent::<Csv>().concurrent::<Fingerprints>();
+        on.concurrent::<Find>().concurrent::<Similar>().concurrent::<Load>();
+    }
+
+    fn partners(needs: &mut Partners) {
+        needs.existing::<Datasets>("datasets");
+    }
+
+    async fn start(&mut self, starting: &Starting) -> Result<(), Fault> {
+        self.datasets = Some(starting.partner::<Datasets>("datasets")?);
+        Ok(())
     }
 }
 
@@ -390,49 +437,42 @@ impl Concurrent<Similar> for PubChem {
     }
 }
 
-impl Concurrent<Csv> for PubChem {
-    async fn handle(&self, Csv { cids, properties }: Csv, call: &Call) -> Result<String, Fault> {
+impl Concurrent<Load> for PubChem {
+    async fn handle(&self, Load { cids, properties, name, replace }: Load, call: &Call) -> Result<Loaded, Fault> {
+        let datasets = self.datasets.as_ref();
+        let datasets =
+            datasets.ok_or_else(|| Fault::new(Code::Unavailable, "the service of the data sets has not started"))?;
         named(&cids)?;
         let is_name = |name: &String| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        if properties.is_empty() || !properties.iter().all(is_name) {
+        if !properties.iter().all(is_name) {
             let reason = format!("properties: expected names of letters and digits, found {properties:?}");
             return Err(Fault::new(Code::InvalidValue, reason));
         }
+        let wanted: Vec<&str> =
+            [FINGERPRINT, SMILES, TITLE].into_iter().chain(properties.iter().map(String::as_str)).collect();
+        let path = format!("/compound/cid/property/{}/JSON", wanted.join(","));
         let clock = call.host()?.clock().clone();
-        let path = format!("/compound/cid/property/{}/CSV", properties.join(","));
-        let mut table = String::new();
-        for part in self.each(&clock, &cids, &path).await? {
-            let (names, rows) = part.split_once('\n').ok_or_else(|| strange(&part))?;
-            if !names.trim_start_matches('"').starts_with("CID") {
-                return Err(strange(&part));
-            }
-            // Every batch has a header line.
-            if table.is_empty() {
-                table.push_str(&format!("{}\n", names.trim_end()));
-            }
-            table.push_str(rows.trim_end());
-            table.push('\n');
-        }
-        Ok(table)
-    }
-}
-
-impl Concurrent<Fingerprints> for PubChem {
-    async fn handle(&self, Fingerprints { cids }: Fingerprints, call: &Call) -> Result<Vec<Fingerprint>, Fault> {
-        named(&cids)?;
-        let clock = call.host()?.clock().clone();
-        let mut found = Vec::new();
-        for part in self.each(&clock, &cids, "/compound/cid/property/Fingerprint2D/JSON").await? {
-            let document = document(&part)?;
-            let rows = document["PropertyTable"]["Properties"].as_array().ok_or_else(|| strange(&part))?;
+        let mut found = Found::default();
+        for some in cids.chunks(COMPOUNDS_EACH) {
+            let list: Vec<String> = some.iter().map(u64::to_string).collect();
+            let text = match self.ask(&clock, &path, Some(format!("cid={}", list.join(",")))).await {
+                Ok((_, text)) => text,
+                // PubChem has none of these compounds.
+                Err(fault) if fault.code() == Code::UnknownEntry => continue,
+                Err(fault) => return Err(fault),
+            };
+            let mut document = document(&text)?;
+            let Value::Array(rows) = document["PropertyTable"]["Properties"].take() else {
+                return Err(strange(&text));
+            };
             for row in rows {
-                let bits = row["Fingerprint2D"].as_str().and_then(fingerprint_bits);
-                let (Some(cid), Some(bits)) = (row["CID"].as_u64(), bits) else {
-                    return Err(strange(&row.to_string()));
-                };
-                found.push(Fingerprint { cid, bits });
+                let text = row.to_string();
+                found.add(row).ok_or_else(|| strange(&text))?;
             }
         }
-        Ok(found)
+        let (table, unknown) = found.table(&cids, &properties)?;
+        let items = table.rows();
+        datasets.call(Put { name: name.clone(), table: Handle(table), replace }).await?;
+        Ok(Loaded { dataset: name, items, unknown })
     }
 }

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use lehr_jobs::datasets::Datasets;
+use lehr_jobs::{Setup, fetch};
 use lehr_runtime::{Clock, block_on};
 use lehr_services::{Code, Fault, Host, Reference};
-use lehr_sources::{Bounds, By, Csv, Find, Fingerprint, Fingerprints, PUBCHEM, PubChem, PubChemState, Similar};
+use lehr_sources::{Bounds, By, Find, Load, Loaded, PUBCHEM, PubChem, PubChemState, Similar};
 use serde_json::json;
 
 use crate::stand_in::{StandIn, TransferRequest, answer};
@@ -52,17 +54,17 @@ fn documented(number: usize, asked: &TransferRequest) -> Vec<u8> {
             answer("202 Accepted", JSON, json!({ "Waiting": { "ListKey": "123456" } }).to_string().as_bytes())
         }
         "GET /rest/pug/compound/listkey/123456/cids/JSON" => ok(json!({ "IdentifierList": { "CID": [2244, 5161] } })),
-        "POST /rest/pug/compound/cid/property/MolecularWeight,XLogP/CSV" => {
-            let rows: String = cids().iter().map(|cid| format!("{cid},{cid}.5,1.2\n")).collect();
-            answer(
-                "200 OK",
-                "content-type: text/csv\r\n",
-                format!("\"CID\",\"MolecularWeight\",\"XLogP\"\n{rows}").as_bytes(),
-            )
+        // PubChem writes weights as texts, and has no compound 99.
+        "POST /rest/pug/compound/cid/property/Fingerprint2D,SMILES,Title,MolecularWeight/JSON" => {
+            let known = |cid: &u64| {
+                json!({ "CID": cid, "Fingerprint2D": packed(), "SMILES": "C".repeat(*cid as usize % 5 + 1),
+                    "Title": format!("compound {cid}"), "MolecularWeight": format!("{cid}.5") })
+            };
+            let row = |cid: &u64| if *cid == 99 { json!({ "CID": cid }) } else { known(cid) };
+            ok(json!({ "PropertyTable": { "Properties": cids().iter().map(row).collect::<Vec<_>>() } }))
         }
-        "POST /rest/pug/compound/cid/property/Fingerprint2D/JSON" => {
-            let rows: Vec<_> = cids().iter().map(|cid| json!({ "CID": cid, "Fingerprint2D": packed() })).collect();
-            ok(json!({ "PropertyTable": { "Properties": rows } }))
+        "POST /rest/pug/compound/cid/property/Fingerprint2D,SMILES,Title/JSON" => {
+            answer("404 PUGREST.NotFound", JSON, &fault("PUGREST.NotFound", "No CID found"))
         }
         line => panic!("nobody asks for {line}"),
     }
@@ -73,13 +75,22 @@ fn on(
     answer: impl Fn(usize, &TransferRequest) -> Vec<u8> + Send + 'static,
     behaviour: impl AsyncFn(Reference<PubChemState>, StandIn, Clock),
 ) {
+    with_datasets(answer, async |pubchem, _, stand_in, clock| behaviour(pubchem, stand_in, clock).await);
+}
+
+/// The same with the service of the data sets.
+fn with_datasets(
+    answer: impl Fn(usize, &TransferRequest) -> Vec<u8> + Send + 'static,
+    behaviour: impl AsyncFn(Reference<PubChemState>, Reference<Datasets>, StandIn, Clock),
+) {
     let stand_in = StandIn::new(answer);
     let pubchem = PubChem::at(stand_in.getter(Bounds::default()), &stand_in.url("/rest/pug")).unwrap();
     let (workers, clock) = workers(2);
     let host = Host::new(workers.handle());
     block_on(async {
+        let datasets = Setup::default().start_datasets(&host, "/datasets").await.unwrap();
         let pubchem = host.start(PUBCHEM, move || pubchem.clone()).await.unwrap();
-        while_time_passes(&clock, behaviour(pubchem, stand_in, clock.clone())).await;
+        while_time_passes(&clock, behaviour(pubchem, datasets, stand_in, clock.clone())).await;
     });
 }
 
@@ -112,22 +123,45 @@ fn a_search_that_runs_is_waited_for() {
     });
 }
 
+/// A request for a data set of these compounds.
+fn load(cids: impl IntoIterator<Item = u64>, properties: &[&str]) -> Load {
+    let properties = properties.iter().map(|name| (*name).to_owned()).collect();
+    Load { cids: cids.into_iter().collect(), properties, name: "compounds".to_owned(), replace: false }
+}
+
 #[test]
-fn properties_and_fingerprints_come_in_the_order_asked_for_however_many_there_are() {
-    on(documented, async |pubchem, stand_in, _| {
-        let cids: Vec<u64> = (1..=450).rev().collect();
-        let properties = vec!["MolecularWeight".to_owned(), "XLogP".to_owned()];
-        let table = pubchem.call(Csv { cids: cids.clone(), properties: properties.clone() }).await.unwrap();
-        let mut lines = table.lines();
-        assert_eq!(lines.next(), Some("\"CID\",\"MolecularWeight\",\"XLogP\""));
-        let read: Vec<u64> = lines.map(|line| line.split(',').next().unwrap().parse().unwrap()).collect();
-        assert_eq!(read, cids);
+fn a_data_set_has_the_compounds_in_the_order_asked_for_however_many_there_are() {
+    with_datasets(documented, async |pubchem, datasets, stand_in, _| {
+        let loaded = pubchem.call(load((1..=450).rev(), &["MolecularWeight"])).await.unwrap();
+        assert_eq!(loaded, Loaded { dataset: "compounds".to_owned(), items: 449, unknown: vec![99] });
         assert_eq!(stand_in.requests().len(), 3);
-        let fingerprints = pubchem.call(Fingerprints { cids: cids[..2].to_vec() }).await.unwrap();
-        assert_eq!(fingerprints, [450, 449].map(|cid| Fingerprint { cid, bits: vec![0, 8, 880] }));
-        assert_eq!(code(pubchem.call(Csv { cids: Vec::new(), properties }).await), Code::InvalidValue);
-        let climbs = vec!["../../x".to_owned()];
-        assert_eq!(code(pubchem.call(Csv { cids: vec![1], properties: climbs }).await), Code::InvalidValue);
+        let table = fetch(&datasets, "compounds").await.unwrap();
+        assert_eq!(table.texts("id").unwrap()[..2], ["450", "449"]);
+        assert_eq!(table.texts("title").unwrap()[448], "compound 1");
+        assert_eq!(table.texts("smiles").unwrap()[0], "C");
+        assert_eq!(table.texts("fingerprint").unwrap()[0], format!("0101{}01", "00".repeat(108)));
+        assert_eq!(table.numbers("MolecularWeight").unwrap()[448], 1.5);
+        // A name that is taken is kept, unless the request replaces it.
+        assert_eq!(code(pubchem.call(load([3], &["MolecularWeight"])).await), Code::DuplicateEntry);
+        let again = Load { replace: true, ..load([3], &["MolecularWeight"]) };
+        assert_eq!(pubchem.call(again).await.unwrap().items, 1);
+    });
+}
+
+#[test]
+fn a_request_that_cannot_be_met_makes_no_data_set() {
+    with_datasets(documented, async |pubchem, datasets, _, _| {
+        for (request, expected) in [
+            (load([], &[]), Code::InvalidValue),
+            (load([0], &[]), Code::InvalidValue),
+            (load([1], &["../../x"]), Code::InvalidValue),
+            (load([99], &["MolecularWeight"]), Code::UnknownEntry),
+            // PubChem knows none of these compounds.
+            (load([1, 2], &[]), Code::UnknownEntry),
+        ] {
+            assert_eq!(code(pubchem.call(request.clone()).await), expected, "{request:?}");
+        }
+        assert!(datasets.get().await.unwrap().datasets.is_empty());
     });
 }
 
@@ -182,13 +216,7 @@ fn answers_that_are_not_as_documented_are_faults_and_no_panics() {
                 async |pubchem, _, _| {
                     let find = pubchem.call(Find { by: By::Name, text: "x".to_owned() }).await;
                     assert!(find.is_err() || find == Ok(Vec::new()), "{body:?}: {find:?}");
-                    let table = Csv { cids: vec![1], properties: vec!["XLogP".to_owned()] };
-                    assert_eq!(code(pubchem.call(table).await), Code::OperationFailed, "{body:?}");
-                    assert_eq!(
-                        code(pubchem.call(Fingerprints { cids: vec![1] }).await),
-                        Code::OperationFailed,
-                        "{body:?}"
-                    );
+                    assert_eq!(code(pubchem.call(load([1], &[])).await), Code::OperationFailed, "{body:?}");
                 },
             );
         }

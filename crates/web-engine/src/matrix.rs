@@ -37,7 +37,7 @@ pub fn matrix(request: &Request, bytes: &[u8], observer: &mut dyn Observer) -> R
     let values = half.condensed(|value| value as f32);
     drop(half);
     let dissimilarities = Dissimilarities::new(items, Form::Condensed, Values::F32(values), 1.0).map_err(words)?;
-    Ok((Matrix { dissimilarities, ids, weights: None, classes: Vec::new() }, warnings))
+    Ok((Matrix { dissimilarities, ids, weights: None, classes: Vec::new(), smiles: None }, warnings))
 }
 
 /// Reads the rows as they are compared.

@@ -139,22 +139,40 @@ impl Reference {
             Source::Item => scope.item.map(|(item, _)| item.clone()).ok_or_else(missing)?,
             Source::Index => Value::from(scope.item.map(|(_, index)| index).ok_or_else(missing)?),
         };
-        descend(whole, &self.path).ok_or_else(missing)
+        descend(whole, &self.path).map_err(|found| format!("{}: found {found}", missing()))
     }
 }
 
-fn descend(value: Value, path: &[String]) -> Option<Value> {
-    let Some((name, rest)) = path.split_first() else { return Some(value) };
+/// Returns the part of a value that a path names. If the value has no such part, returns what it has instead.
+fn descend(value: Value, path: &[String]) -> Result<Value, String> {
+    let Some((name, rest)) = path.split_first() else { return Ok(value) };
     match value {
-        Value::Object(mut fields) => descend(fields.remove(name)?, rest),
+        Value::Object(mut fields) => {
+            let field = fields.remove(name);
+            let names = || fields.keys().map(String::as_str).take(10).collect::<Vec<_>>().join(", ");
+            descend(
+                field.ok_or_else(|| {
+                    if fields.is_empty() { "no fields".to_owned() } else { format!("fields {}", names()) }
+                })?,
+                rest,
+            )
+        }
         Value::Array(entries) if name == "*" => {
-            entries.into_iter().map(|entry| descend(entry, rest)).collect::<Option<_>>().map(Value::Array)
+            entries.into_iter().map(|entry| descend(entry, rest)).collect::<Result<_, _>>().map(Value::Array)
         }
         Value::Array(mut entries) => {
-            let place: usize = name.parse().ok().filter(|place| *place < entries.len())?;
+            let place = name.parse().ok().filter(|place: &usize| *place < entries.len());
+            let place = place.ok_or_else(|| match entries.len() {
+                0 => "an empty list".to_owned(),
+                1 => "a list with one entry".to_owned(),
+                count => format!("a list with {count} entries"),
+            })?;
             descend(entries.swap_remove(place), rest)
         }
-        _ => None,
+        Value::Null => Err("no value".to_owned()),
+        Value::Bool(value) => Err(value.to_string()),
+        Value::Number(number) => Err(format!("the number {number}")),
+        Value::String(_) => Err("a text".to_owned()),
     }
 }
 
@@ -198,8 +216,16 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_told() {
-        assert_eq!(filled(&json!("${fit.2.k}")).unwrap_err(), "${fit.2.k} has no value");
-        assert_eq!(filled(&json!("${read.name.x}")).unwrap_err(), "${read.name.x} has no value");
+        for (text, found) in [
+            ("${fit.2.k}", "a list with 2 entries"),
+            ("${fit.x}", "a list with 2 entries"),
+            ("${fit.0.x}", "fields k, objective"),
+            ("${read.name.x}", "a text"),
+            ("${item.k.x}", "the number 7"),
+        ] {
+            assert_eq!(filled(&json!(text)).unwrap_err(), format!("{text} has no value: found {found}"));
+        }
+        assert_eq!(filled(&json!("${unknown}")).unwrap_err(), "${unknown} has no value");
         assert!(Template::parse("${").unwrap_err().contains("expected a }"));
         assert!(Template::parse("${a..b}").is_err() && Template::parse("${index.a}").is_err());
         assert!(Template::parse("${parameters}").is_err());

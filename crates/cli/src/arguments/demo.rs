@@ -84,6 +84,14 @@ pub enum DemoApplication {
     /// compares their share with that of all compounds, and states the probability of such a share by chance.
     #[command(after_help = CHEMISTRY_HELP)]
     Chemistry(Box<CompoundsArguments>),
+    /// Fetch compounds like a given one, compare, cluster and map them
+    ///
+    /// Runs a workflow of services. They look up a compound, search for similar compounds, and fetch structures and
+    /// fingerprints. Then they compare all pairs by Tanimoto, cluster by pairwise annealing and draw a map with the
+    /// clusters' colours. The answers come from a stand-in for PubChem on this machine, with the compounds of lehr demo
+    /// chemistry, so no network is needed. The folder also gets the workflow file, which can ask PubChem itself.
+    #[command(after_help = PUBCHEM_HELP)]
+    Pubchem(Box<PubChemArguments>),
     /// Cluster regions by their people's attributes, by where a subgroup lives, and by both
     ///
     /// Takes a table with one row per region, or the census tracts of three states. Clusters regions by standardised
@@ -107,6 +115,50 @@ pub struct CompoundsArguments {
     /// The arguments of all applications.
     #[command(flatten)]
     pub application: ApplicationArguments,
+}
+
+/// The arguments of `lehr demo pubchem`.
+#[derive(Debug, Args)]
+pub struct PubChemArguments {
+    /// Look for compounds like this one: didanosine, resveratrol, or an id of lehr demo chemistry, such as DTP21577
+    #[arg(long, value_name = "NAME", default_value = "didanosine")]
+    pub compound: String,
+
+    /// Take compounds with at least this Tanimoto similarity to it, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 40, value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub percent: u32,
+
+    /// Take at most this many compounds, the most similar first; time and memory grow with the square
+    #[arg(long, value_name = "N", default_value_t = 1500, value_parser = at_least_one)]
+    pub most: usize,
+
+    /// Find this many clusters
+    #[arg(long, short = 'k', value_name = "K", default_value_t = 8, value_parser = at_least_one)]
+    pub clusters: usize,
+
+    /// Give the map this many dimensions
+    #[arg(long, short = 'd', value_name = "L", value_parser = dimension, default_value_t = 2)]
+    pub dimensions: usize,
+
+    /// Random seed
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Keep the run, its data sets and its reports in this folder
+    #[arg(long, value_name = "FOLDER", default_value = "lehr-pubchem")]
+    pub out: PathBuf,
+
+    /// Continue the last run in the folder of --out
+    #[arg(long)]
+    pub resume: bool,
+
+    /// Print the whole run, not only its result, as JSON
+    #[arg(long, hide_short_help = true)]
+    pub json: bool,
+
+    /// Show no progress; warnings and errors are still shown
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// The arguments of `lehr demo genes` and `lehr demo patients`.
@@ -219,6 +271,17 @@ Example:
 
   lehr cluster keys.fps.gz --clusters 20
       all of them at once, by their bits";
+
+const PUBCHEM_HELP: &str = "\
+Example:
+  lehr demo pubchem
+      compounds like didanosine, clustered and mapped; open lehr-pubchem/reports/map/report.html
+
+  lehr demo pubchem --compound resveratrol --percent 60 --clusters 5
+      compounds like another one
+
+  lehr run lehr-pubchem/pubchem.toml --set compound=zidovudine
+      the same workflow with PubChem itself";
 
 fn dimension(text: &str) -> Result<usize, String> {
     match text.parse() {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use lehr_sources::PUBLIC;
 
 use super::ask::RequestArguments;
 use super::thread_count;
@@ -46,6 +47,10 @@ pub struct RunArguments {
     /// Without --node: use this many threads for the services [default: one for each core]
     #[arg(long, value_name = "N", value_parser = thread_count, conflicts_with = "node", hide_short_help = true)]
     pub threads: Option<usize>,
+
+    /// Without --node: where the service lehr/pubchem asks for compounds; another server may be in a private network
+    #[arg(long, value_name = "URL", default_value = PUBLIC, conflicts_with = "node", hide_short_help = true)]
+    pub pubchem: String,
 
     /// Print the whole run, not only its result, as JSON
     #[arg(long)]

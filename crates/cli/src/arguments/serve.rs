@@ -9,6 +9,7 @@ use clap::Args;
 use lehr_jobs::Settings;
 use lehr_node::Network;
 use lehr_services::Restart;
+use lehr_sources::PUBLIC;
 
 use super::{at_least_one, positive, thread_count};
 
@@ -185,9 +186,10 @@ pub struct SourceArguments {
     #[arg(long, value_name = "BYTES", default_value_t = 4 << 30, value_parser = at_least_one, hide_short_help = true)]
     pub fetch_max: usize,
 
-    /// Answer questions about chemical compounds from PubChem
-    #[arg(long, hide_short_help = true)]
-    pub pubchem: bool,
+    /// Make data sets of chemical compounds from PubChem, or from another server with its interface; that server may
+    /// be in a private network
+    #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true, default_missing_value = PUBLIC, hide_short_help = true)]
+    pub pubchem: Option<String>,
 }
 
 /// A service to start.

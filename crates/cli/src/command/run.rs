@@ -13,6 +13,7 @@ use lehr_node::Client;
 use lehr_node::manifest::{Manifest, Plan as Placing, Setting, apply};
 use lehr_runtime::{Builder, Dispatcher, Port, block_on};
 use lehr_services::{End, Event, Fault, Host, Placement, Reference, State, Subscribe};
+use lehr_sources::PubChem;
 use lehr_workflow::{
     Begin, Plan, Progress, Resume, Review, Run, RunState, Stop, Tell, WORKFLOWS, Workflow, WorkflowState, Workflows,
 };
@@ -89,39 +90,76 @@ pub fn run(arguments: RunArguments) -> Result<(), Failure> {
             })
         }
         None => {
-            let host = Host::new(dispatcher.handle());
-            // A dry run leaves nothing behind.
-            let folder = (!arguments.dry_run).then_some(arguments.keep.as_path());
-            let data_root = Some(data_root(&arguments));
-            let reach = client.clone();
-            host.reach_by(move |address| reach.link(address));
-            kinds(&host, &Setup { keep: folder.map(Path::to_path_buf), data_root, ..Setup::default() });
-            if let Some(folder) = folder {
-                // A browser cannot open pages of this process, so reports are written to files.
-                let folder = folder.to_path_buf();
-                host.register(move || Reports::writing(folder.clone()));
-            }
-            let made = folder.filter(|folder| !folder.exists());
-            if let Some(folder) = folder {
-                std::fs::create_dir_all(folder).map_err(|cause| {
-                    Failure::new(Kind::Environment, format!("{}: cannot be made: {cause}", folder.display()))
-                })?;
-            }
-            let done =
-                block_on(start(&host, &workflow, client, folder)).map_err(|fault| failure(&fault)).and_then(carry_out);
-            let report = block_on(host.shutdown(GRACE));
-            if !report.cut_off.is_empty() {
-                output::warning(&format!("cut off after {} s: {}", GRACE.as_secs(), report.cut_off.join(", ")));
-            }
-            // Keeps a folder that is not empty: `remove_dir` fails then.
-            if let Some(folder) = made
-                && std::fs::remove_dir(folder).is_err()
-                && !arguments.quiet
-            {
-                output::note(&format!("the run and the states of its services are kept in {}", folder.display()));
-            }
-            done
+            let surroundings = Surroundings {
+                client,
+                // A dry run leaves nothing behind.
+                folder: (!arguments.dry_run).then_some(arguments.keep.as_path()),
+                data_root: data_root(&arguments),
+                pubchem: &arguments.pubchem,
+                is_quiet: arguments.quiet,
+            };
+            surroundings.with(&dispatcher, &workflow, carry_out)
         }
+    }
+}
+
+/// The surroundings of a run in this process.
+pub struct Surroundings<'a> {
+    /// The client for services of other nodes.
+    pub client: Client,
+    /// The folder that keeps the run and the states of its services; `None` keeps nothing.
+    pub folder: Option<&'a Path>,
+    /// The folder whose files may be opened as data sets.
+    pub data_root: PathBuf,
+    /// The base URL of PubChem.
+    pub pubchem: &'a str,
+    /// Whether to show no notes.
+    pub is_quiet: bool,
+}
+
+impl Surroundings<'_> {
+    /// Starts the services of a workflow, does something with the service that runs workflows, and ends them.
+    ///
+    /// # Errors
+    /// Returns a failure if a service cannot be started, and the failures of `carry_out`.
+    pub fn with<T>(
+        self,
+        dispatcher: &Dispatcher,
+        workflow: &Workflow,
+        carry_out: impl FnOnce(Reference<WorkflowState>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let Self { client, folder, data_root, pubchem, is_quiet } = self;
+        let host = Host::new(dispatcher.handle());
+        let reach = client.clone();
+        host.reach_by(move |address| reach.link(address));
+        let (keep, data_root) = (folder.map(Path::to_path_buf), Some(data_root));
+        kinds(&host, &Setup { keep, data_root, ..Setup::default() });
+        PubChem::register(&host, pubchem);
+        if let Some(folder) = folder {
+            // A browser cannot open pages of this process, so reports are written to files.
+            let folder = folder.to_path_buf();
+            host.register(move || Reports::writing(folder.clone()));
+        }
+        let made = folder.filter(|folder| !folder.exists());
+        if let Some(folder) = folder {
+            std::fs::create_dir_all(folder).map_err(|cause| {
+                Failure::new(Kind::Environment, format!("{}: cannot be made: {cause}", folder.display()))
+            })?;
+        }
+        let done =
+            block_on(start(&host, workflow, client, folder)).map_err(|fault| failure(&fault)).and_then(carry_out);
+        let report = block_on(host.shutdown(GRACE));
+        if !report.cut_off.is_empty() {
+            output::warning(&format!("cut off after {} s: {}", GRACE.as_secs(), report.cut_off.join(", ")));
+        }
+        // Keeps a folder that is not empty: `remove_dir` fails then.
+        if let Some(folder) = made
+            && std::fs::remove_dir(folder).is_err()
+            && !is_quiet
+        {
+            output::note(&format!("the run and the states of its services are kept in {}", folder.display()));
+        }
+        done
     }
 }
 

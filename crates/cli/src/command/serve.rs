@@ -12,8 +12,8 @@ use lehr_node::{
     Origins, Policy, Rate, Records, Settings, Tls, Trust, Viewer, ViewerFile,
 };
 use lehr_runtime::{Builder, Idle, block_on};
-use lehr_services::{Fault, Host, Placement};
-use lehr_sources::{Allowed, Bounds, FETCH, Fetch, Getter, PUBCHEM, PubChem};
+use lehr_services::{Contract, Fault, Host, Placement};
+use lehr_sources::{Allowed, Bounds, FETCH, Fetch, Getter, PUBCHEM, PubChem, PubChemState};
 use lehr_workflow::{WORKFLOWS, Workflows};
 
 use crate::arguments::{CheckPolicyArguments, ServeArguments};
@@ -150,16 +150,17 @@ async fn start(
         };
         host.start(place, move || fetch.clone()).await?;
     }
-    if arguments.sources.pubchem {
-        let pubchem = PubChem::public()?;
-        host.start(PUBCHEM, move || pubchem.clone()).await?;
+    if let Some(base) = &arguments.sources.pubchem {
+        PubChem::register(host, base);
     }
     // Faults of a manifest are reported when it is applied.
     let read = manifests.iter().filter_map(|text| Manifest::read(&text.file, &text.text).ok());
     let placed: BTreeSet<String> =
         read.flat_map(|manifest| manifest.services().keys().cloned().collect::<Vec<_>>()).collect();
     let wanted = |path: &str| placed.contains(path) || arguments.start.iter().any(|service| service.path == path);
-    let mut services: Vec<(&str, &str)> = STANDING.into_iter().filter(|(_, path)| !wanted(path)).collect();
+    let pubchem = arguments.sources.pubchem.as_ref().map(|_| (PubChemState::NAME, PUBCHEM));
+    let mut services: Vec<(&str, &str)> =
+        STANDING.into_iter().chain(pubchem).filter(|(_, path)| !wanted(path)).collect();
     for service in &arguments.start {
         if let Some(settings) = &service.settings {
             setup.settings.insert(service.path.clone(), settings.clone());

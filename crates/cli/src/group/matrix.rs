@@ -74,7 +74,7 @@ pub(super) fn decode(request: &[u8]) -> Result<(Request, Matrix), Failure> {
         return Err(misread("its weights are cut"));
     }
     let weights = head.has_weights.then(|| doubles(rest));
-    Ok((head.request, Matrix { dissimilarities, ids: Vec::new(), weights, classes: Vec::new() }))
+    Ok((head.request, Matrix { dissimilarities, ids: Vec::new(), weights, classes: Vec::new(), smiles: None }))
 }
 
 #[cfg(test)]
@@ -97,7 +97,7 @@ mod tests {
         ];
         for (form, values, scale, weights) in all {
             let dissimilarities = Dissimilarities::new(3, form, values, scale).unwrap();
-            let matrix = Matrix { dissimilarities, ids: Vec::new(), weights, classes: Vec::new() };
+            let matrix = Matrix { dissimilarities, ids: Vec::new(), weights, classes: Vec::new(), smiles: None };
             let request = encode(told.clone(), &matrix).unwrap();
             let (read, other) = decode(&request).unwrap();
             assert_eq!(

@@ -84,3 +84,20 @@ fn a_demonstration_that_is_stopped_leaves_nothing() {
         }
     }
 }
+
+#[test]
+fn compounds_like_a_given_one_are_fetched_clustered_and_mapped() {
+    let sandbox = Sandbox::new();
+    let told = sandbox.lehr(&["demo", "pubchem", "--percent", "60", "-k", "3", "-q"]).succeeded().stdout;
+    assert!(told.starts_with("129 compounds like didanosine, 0.376"), "{told}");
+    assert!(told.contains("\n129 items in 3 clusters; cost "), "{told}");
+    assert_eq!(sandbox.list("lehr-pubchem/reports"), ["clusters", "map"]);
+    // The file beside the results is the workflow, for PubChem itself.
+    let reviewed = sandbox.lehr(&["run", "lehr-pubchem/pubchem.toml", "--dry-run"]).succeeded().stdout;
+    assert!(reviewed.contains("\nsimilar   /pubchem    similar    find\n"), "{reviewed}");
+
+    let sandbox = Sandbox::new();
+    let lost = sandbox.lehr(&["demo", "pubchem", "--compound", "phlogiston", "-q"]);
+    assert_eq!(lost.code, 1);
+    assert!(lost.stderr.contains("step similar: ${find.0} has no value: found an empty list"), "{}", lost.stderr);
+}

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use lehr_demos::pubchem::StandIn;
 use serde_json::Value;
 
 use super::sandbox::Sandbox;
@@ -70,9 +71,12 @@ fn held(sandbox: &Sandbox, node: &Served) -> Value {
 
 #[test]
 fn each_file_makes_the_same_bytes_alone_and_on_a_node_and_on_two() {
-    let (node, other) = (Served::start(&KINDS), Served::start(&KINDS));
+    let stand_in = StandIn::start().unwrap();
+    let pubchem = format!("--pubchem={}", stand_in.base());
+    let kinds = [&KINDS[..], &[&pubchem]].concat();
+    let (node, other) = (Served::start(&kinds), Served::start(&kinds));
     let (names, folder) = files();
-    assert_eq!(names, ["census", "chemistry", "genes", "patients", "two-nodes"]);
+    assert_eq!(names, ["census", "chemistry", "genes", "patients", "pubchem", "two-nodes"]);
     for name in ["chemistry", "genes", "patients"] {
         let sandbox = Sandbox::new();
         let file = folder.join(format!("{name}.toml"));
@@ -82,6 +86,18 @@ fn each_file_makes_the_same_bytes_alone_and_on_a_node_and_on_two() {
         assert_eq!(alone["output"], there["output"]);
         assert_eq!(made(&alone, &kept(&sandbox)), made(&there, &held(&sandbox, &node)), "{name}");
     }
+    // Compounds of PubChem, which both ask for them.
+    let sandbox = Sandbox::new();
+    let (file, words) = (folder.join("pubchem.toml"), ["--set", "percent=60", "--set", "clusters=5"]);
+    let alone = run(&sandbox, &file, &[&words[..], &[&pubchem]].concat());
+    let there = run(&sandbox, &file, &[&words[..], &["--node", &node.at("")]].concat());
+    assert_eq!(made(&alone, &kept(&sandbox)), made(&there, &held(&sandbox, &node)));
+    assert_eq!(alone["steps"]["load"]["items"][0]["output"]["items"], 129);
+    // The map has the clusters as classes, and its report the structures.
+    let positions = sandbox.read("lehr-run/reports/map/positions.csv");
+    assert!(positions.starts_with("id,x,y,stress,cluster\n10645,"), "{}", &positions[..60]);
+    assert!(sandbox.read("lehr-run/reports/clusters/report.html").contains("data-smiles="));
+
     let sandbox = Sandbox::new();
     let few = ["--set", "items=4000"];
     let census = folder.join("census.toml");

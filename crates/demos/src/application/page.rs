@@ -48,7 +48,7 @@ pub fn page(found: &Found<'_>, stages: &[(&'static str, f64)]) -> String {
     let main = html! {
         (pairs::map_section(subject.about(), &application.ids, map, &classes, structures, &mut figures))
         (pairs::heat_section(found.matrix, &model.labels, &application.ids, &mut figures))
-        (pairs::clusters_table(&application.ids, model))
+        (pairs::clusters_table(&application.ids, model, None))
         @if let Some(enrichment) = found.enrichment {
             (enrichment_table(found, enrichment))
         } @else if let (Some(known), Some(agreement)) = (&application.known, found.agreement) {
