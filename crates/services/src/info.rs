@@ -1,4 +1,4 @@
-//! The description of a service by itself.
+//! The description that a service gives of itself.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ pub struct Info {
 /// See [`Info`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Waiting {
-    /// The operation.
+    /// The name of the operation.
     pub operation: String,
     /// The verb of the operation.
     pub verb: Verb,

@@ -93,7 +93,7 @@
 //! `publisher.rs`.
 #![forbid(unsafe_code)]
 
-// The code that the derive of operations generates names this crate as users do.
+// The derive macro for operations generates code that calls this crate `lehr_services`, inside the crate too.
 extern crate self as lehr_services;
 
 mod call;

@@ -21,7 +21,7 @@ pub enum Phase {
     Starting,
     /// The service handles requests.
     Ready,
-    /// Running requests are finished; new ones are refused.
+    /// The service finishes running requests and refuses new ones.
     Stopping,
     /// The service has crashed and is about to start again.
     Restarting,
@@ -84,7 +84,7 @@ pub enum Restart {
     },
 }
 
-/// The restarts of one service so far.
+/// The times of a service's restarts within the period of its policy.
 #[derive(Debug, Default)]
 pub(crate) struct Restarts {
     times: VecDeque<Duration>,

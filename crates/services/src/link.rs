@@ -41,7 +41,7 @@ pub enum Action {
 pub struct Message {
     /// The action.
     pub action: Action,
-    /// The verb of the action. It determines whether the request may be sent again if its fate is unknown.
+    /// The verb of the action. It determines whether the request may be sent again if its outcome is unknown.
     pub verb: Verb,
     /// The body of the operation, in `format`.
     pub body: Vec<u8>,
@@ -56,7 +56,7 @@ pub struct Message {
 /// The options of a request, whether it is encoded or not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// The time after which the answer is of no use.
+    /// The time limit of the request, after which its sender no longer waits for the answer.
     pub within: Option<Duration>,
     /// A key that makes it safe to repeat the request.
     pub key: Option<String>,
@@ -69,14 +69,14 @@ pub struct Options {
     pub trace: Option<TraceParent>,
     /// The caller that the network edge has verified; never an unverified claim of the client.
     pub caller: Option<String>,
-    /// The contract that the client was built with.
+    /// The contract that the client expects the service to have.
     pub contract: Option<(String, Version)>,
 }
 
 /// An answer in encoded form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answered {
-    /// The reply, in the requested format. All receivers of the same state share it.
+    /// The reply, in the requested format. All receivers of the same state share these bytes.
     pub body: Arc<Vec<u8>>,
     /// The version of the state, if the answer is the state.
     pub version: Option<u64>,
@@ -87,7 +87,7 @@ pub struct Answered {
 /// A connection to one service.
 pub trait Link: fmt::Debug + Send + Sync {
     /// Sends a request. The request is handed over before this method returns, so requests arrive in the order of the
-    /// calls. The future gives the answer. Dropping the future gives up the request, and the service is notified if
+    /// calls. The future returns the answer. Dropping the future cancels the request, and the service is notified if
     /// possible.
     fn send(&self, message: Message) -> Pending<'static, Result<Answered, Fault>>;
 
@@ -125,6 +125,6 @@ pub enum LinkEvent {
 
 /// A subscription over a link. Dropping it unsubscribes.
 pub trait Events: Send {
-    /// Returns the next event. Cancel-safe.
+    /// Returns the next event. Cancel-safe: dropping the future loses no event.
     fn next(&mut self) -> Pending<'_, Result<LinkEvent, End>>;
 }

@@ -16,7 +16,8 @@ use crate::verb::{self, Kind};
 
 /// A message to services of a contract.
 ///
-/// The message is moved: between services of one process nothing is copied or encoded, and the sender no longer has it.
+/// Between services of one process, the message is moved: it is neither copied nor encoded, and the sender no longer
+/// has it.
 ///
 /// # Example
 /// ```
@@ -45,9 +46,9 @@ pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSc
     /// The name in the contract: lower case letters, digits and underscores.
     const NAME: &'static str;
 
-    /// The media types of bodies that are bytes and not a document, such as `text/csv`. A body with one of these types
-    /// becomes the field `data` of the operation, and its media type the field `media_type`. The other fields come from
-    /// the query of the address. Default: none.
+    /// The media types of bodies that clients may send as plain bytes instead of a document, such as `text/csv`. A body
+    /// with one of these types becomes the field `data` of the operation, and its media type the field `media_type`.
+    /// The other fields come from the query string of the URL. Default: none.
     ///
     /// # Example
     /// ```
@@ -116,7 +117,7 @@ pub(crate) struct Envelope {
 /// An operation that was sent, with its reply and options.
 pub(crate) struct Request<O: Operation> {
     pub(crate) operation: O,
-    /// `None` if no reply is wanted.
+    /// The reply; `None` if the sender wants no reply.
     pub(crate) reply: Option<Reply<Result<O::Reply, Fault>>>,
     pub(crate) envelope: Option<Box<Envelope>>,
 }

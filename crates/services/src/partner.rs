@@ -146,7 +146,7 @@ pub(crate) enum Found {
     There(Arc<dyn Link>),
 }
 
-/// Returns the address of each partner that the service needs.
+/// Finds or creates each partner that the service needs.
 pub(crate) async fn find_partners<S: Service>(
     host: &Host,
     placement: &Placement,
@@ -172,7 +172,8 @@ pub(crate) async fn find_partners<S: Service>(
         let is_elsewhere = placement.bindings.get(need.name).is_some_and(|at| is_address(at));
         match find_partner(host, placement, contract, &need, patience).await {
             Ok(partner) => found.push((need, Some(partner))),
-            // A partner that the placement names may be away, but may not be of another kind.
+            // An optional partner for which the placement gives an address may be away, but it must not have another
+            // contract.
             Err(fault) if need.is_optional && (!is_elsewhere || fault.code() == Code::Unavailable) => {
                 found.push((need, None));
             }
@@ -223,7 +224,8 @@ async fn find_partner(
     }
 }
 
-/// Requests the description of a service on another node, until that service is ready.
+/// Requests the description of a service on another node again and again, until that service is ready or `patience` is
+/// over.
 async fn find_there(host: &Host, address: &str, need: &Need, patience: Duration) -> Result<Found, Fault> {
     let link = host.link(address)?;
     let mut last = None;
@@ -263,7 +265,7 @@ async fn find_there(host: &Host, address: &str, need: &Need, patience: Duration)
     )
 }
 
-/// Returns whether a service that does not exist now may exist later.
+/// Returns whether a fault with this code may pass, so that the service can be found later.
 fn is_away(code: Code) -> bool {
     code.may_pass() || matches!(code, Code::UnknownService | Code::ResponseTimeout | Code::StartFailed)
 }

@@ -43,8 +43,8 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Creates a placement at this path: `/` and names of lower case letters, digits, `.`, `_` and `-`, with `/`
-    /// between them.
+    /// Creates a placement at this path. A path consists of names, each after a `/`; names have lower case letters,
+    /// digits, `.`, `_` and `-`.
     pub fn at(path: impl Into<String>) -> Self {
         Self {
             path: path.into(),
@@ -156,7 +156,7 @@ impl Placement {
     /// Runs the handlers of the service on these cores, with one worker of its own for each core. Default: on the
     /// workers of the host.
     ///
-    /// This does not move computations that the service runs elsewhere: it can place them by
+    /// This does not move computations that the service runs outside its handlers. The service can place these with
     /// [`Starting::cores`](crate::Starting::cores). Two services on disjoint cores never compete for a worker.
     ///
     /// # Example

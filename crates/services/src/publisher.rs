@@ -122,8 +122,8 @@ impl Change {
     /// Returns the operation, if it is an `O`.
     ///
     /// # Errors
-    /// Returns [`Code::ActionNotSupported`] if it is another operation. Returns [`Code::MessageNotSupported`] if it
-    /// came from another process in a form that cannot be read as an `O`.
+    /// Returns [`Code::ActionNotSupported`] if the change was made by another operation. Returns
+    /// [`Code::MessageNotSupported`] if the operation came from another process or build, and cannot be read as an `O`.
     ///
     /// # Example
     /// See [`Subscription`](crate::Subscription).
@@ -175,9 +175,9 @@ pub(crate) struct Publisher {
 impl Publisher {
     /// Returns whether anyone subscribes to changes. Exclusive handlers check this before each change.
     ///
-    /// No lock is needed, because subscribers register in concurrent handlers. The interleave ends these, under its own
-    /// lock, before it starts an exclusive handler. A subscriber that leaves meanwhile may still be counted; it then
-    /// gets nothing.
+    /// No lock is needed, because subscribers register in concurrent handlers. The interleave ends concurrent handlers,
+    /// under its own lock, before it starts an exclusive handler. A subscriber that leaves meanwhile may still be
+    /// counted; it then gets nothing.
     pub(crate) fn is_watched(&self) -> bool {
         self.watching.get() > 0
     }
@@ -245,7 +245,7 @@ impl Publisher {
                 step.goes_on
             });
         });
-        // After the lock: a waker may run foreign code.
+        // The wakers are called after the lock is released, because a waker may run foreign code.
         wakers.into_iter().for_each(Waker::wake);
     }
 }
@@ -394,7 +394,7 @@ impl Subscriber {
         Next::Nothing
     }
 
-    /// Returns whether this is the first call, before which the publisher does not know the subscriber.
+    /// Returns `true` in the first call only: until then, the publisher does not know the subscriber.
     pub(crate) fn begin(&self) -> bool {
         !std::mem::replace(&mut self.queue.lock().has_begun, true)
     }
