@@ -1,8 +1,8 @@
 //! The contract of data sets: `lehr.datasets` 1.0. `datasets/service.rs` implements it.
 //!
 //! A data set is a [`Table`] with a name. A client uploads it in pieces ([`Begin`], [`Append`], [`Finish`]) or opens a
-//! file under the data root ([`Open`]). A service passes a whole table ([`Put`]). It reads a data set by its handle
-//! ([`Take`]) or in pieces ([`Read`]).
+//! file under the data root ([`Open`]). Another service stores a whole table ([`Put`]). Readers get a data set as a
+//! handle ([`Take`]) or in pieces ([`Read`]).
 
 pub(crate) mod contents;
 pub(crate) mod root;
@@ -177,7 +177,7 @@ pub enum UploadState {
 /// See [`Datasets`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Upload {
-    /// The progress.
+    /// The progress of the upload.
     pub state: UploadState,
     /// The origin of the data set.
     pub source: Source,
@@ -409,7 +409,7 @@ pub struct Put {
     /// The name of the new data set.
     #[schemars(extend("pattern" = NAME_PATTERN, "maxLength" = NAME_BYTES))]
     pub name: String,
-    /// The table.
+    /// The table to store.
     pub table: Handle,
     /// Whether to replace an existing data set of this name.
     #[serde(default)]
@@ -459,13 +459,13 @@ pub struct Take {
 pub struct Read {
     /// The name of the data set.
     pub name: String,
-    /// The columns, in this order. Default: all.
+    /// The columns to return, in this order. Default: all.
     #[serde(default)]
     pub columns: Option<Vec<String>>,
     /// The format of the rows. Default: JSON.
     #[serde(default)]
     pub format: RowFormat,
-    /// The first row, from 0. Default: 0.
+    /// The number of the first row, counted from 0. Default: 0.
     #[serde(default)]
     pub from: u64,
     /// The end of the rows, exclusive. Default: the number of rows.

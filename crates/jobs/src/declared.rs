@@ -33,7 +33,7 @@ const POINTS: &str = "points";
 /// A declared method.
 pub(crate) struct Declared {
     method: &'static dyn lehr_methods::Method,
-    /// The store for full results, which have more than the tables.
+    /// The store for full results, which have more than the output tables; `None` if only the tables are needed.
     fits: Option<Fits>,
 }
 
@@ -70,7 +70,7 @@ impl Fits {
     }
 }
 
-/// The columns of a data set that are used as rows, and how Lehr prepares them.
+/// The columns of a data set that a method uses, and how Lehr prepares them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TableOptions {
@@ -201,7 +201,7 @@ impl TableOptions {
         Options::of(self).and(Options::of(method))
     }
 
-    /// Reports invalid options before the table is known.
+    /// Returns the reason why the options are invalid, as far as this is known without the table.
     fn check(&self) -> Option<String> {
         if self.lonlat && self.is_prepared() {
             return Some(
@@ -310,7 +310,7 @@ impl<'a> Source<'a> {
 }
 
 impl Declared {
-    /// Creates a method that returns only tables.
+    /// Creates a method that does not store its full results.
     pub(crate) fn of(method: &'static dyn lehr_methods::Method) -> Self {
         Self { method, fits: None }
     }
@@ -426,7 +426,7 @@ impl AnyMethod for Declared {
     }
 
     fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure> {
-        // An earlier version may have stored these options.
+        // An earlier version of Lehr may have stored these options, so they are read again.
         let read = self.complete(options).and_then(|_| self.divided(options));
         let (table, own) = read.map_err(|fault| Failure::Internal(format!("{}: {}", job.id(), fault.reason())))?;
         match self.method.about().takes {
@@ -454,7 +454,8 @@ impl AnyMethod for Declared {
 }
 
 /// Reads the rows of the input. If the method takes rows of bits or sparse rows and the options name no columns, it
-/// reads these. Rows may have missing values if the method and the data set allow them.
+/// reads the column of fingerprints or of sparse rows. Rows may have missing values if the method and the data set
+/// allow them.
 ///
 /// # Errors
 /// Returns [`Failure::Input`] for columns that do not exist, for impossible values, with their positions, and for

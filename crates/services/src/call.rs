@@ -127,8 +127,8 @@ impl Call {
     /// If a handler waits for an answer from its own service, the request may be refused with [`Code::WouldDeadlock`].
     ///
     /// # Errors
-    /// Returns [`Code::ContractMismatch`] if `D` is not the service's document, and [`Code::UnknownService`] while the
-    /// service stops.
+    /// Returns [`Code::ContractMismatch`] if `D` is not the service's document, and [`Code::UnknownService`] after the
+    /// service has ended.
     pub fn own<D: Contract>(&self) -> Result<Reference<D>, Fault> {
         self.host()?.reference(&self.shared.path)
     }

@@ -52,7 +52,8 @@ pub enum Stop {
     Dropped,
     /// The host shuts down.
     Shutdown,
-    /// An exclusive handler of the service panicked, and the restart policy allows no further restart.
+    /// An exclusive handler of the service panicked, and the policy is [`Restart::OnPanic`]. The service may start
+    /// again.
     Crashed {
         /// The panic's text.
         message: String,

@@ -112,9 +112,9 @@ pub trait Concurrent<O: Operation<Contract = Self::Document>>: Service {
 
 /// Handles `O` with exclusive access to the state.
 ///
-/// A fault means that nothing happened: check first, then change. A handler may leave the state half changed if it
-/// panics, or if its request runs out of time during a wait. Subscribers then get the whole state again. A service with
-/// [`Restart::OnPanic`](crate::Restart) restarts after a panic.
+/// A handler that returns a fault must leave the state unchanged: check first, then change. A handler may leave the
+/// state half changed if it panics, or if its request runs out of time during a wait. Subscribers then get the whole
+/// state again. A service with [`Restart::OnPanic`](crate::Restart) restarts after a panic.
 ///
 /// # Example
 /// See the page of the crate.

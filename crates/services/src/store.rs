@@ -1,8 +1,9 @@
-//! Keeps the state of a service on disk: written atomically after each change, before the change is acknowledged.
+//! Keeps the state of a service on disk: writes it atomically after each change, before the change is acknowledged.
 //!
-//! A file consists of a line of JSON that says to which service the state belongs, and the document. It is written
-//! under another name, synchronised, and renamed over the old file; then the folder is synchronised. Wherever this is
-//! interrupted, the name refers to either the old or the new state. A checksum detects any other content.
+//! A file consists of a line of JSON, which names the contract and version of the state, and the document. It is
+//! written under another name, synchronised, and renamed over the old file; then the folder is synchronised. If the
+//! writing is interrupted at any step, the file has either the old or the new state. A checksum detects any other
+//! content.
 //!
 //! A copy with the same bytes, `NAME.copy`, is kept in the same folder. It is written first and not synchronised, so
 //! that it costs little. If the file is damaged or gone, the copy replaces it, and the service reports this. If both
@@ -46,7 +47,7 @@ pub(crate) trait Files: Send + Sync {
     fn synchronise_folder(&self, folder: &Path) -> io::Result<()>;
 }
 
-/// The file system.
+/// The real file system, for use outside tests.
 pub(crate) struct Disk;
 
 impl Files for Disk {
@@ -102,7 +103,8 @@ impl Store {
     /// Writes a state. If this returns without a fault, the state survives a crash.
     ///
     /// # Errors
-    /// Returns [`Code::InsufficientResources`]. The file is then unchanged, unless the last step failed.
+    /// Returns [`Code::InsufficientResources`] if the state cannot be written. The file is then unchanged, unless only
+    /// the last step failed.
     pub(crate) fn save<D: Contract>(&self, document: &D) -> Result<(), Fault> {
         let text = serde_json::to_string(document).map_err(|error| {
             Fault::new(Code::OperationFailed, "the state has no form in JSON").log(error.to_string())
@@ -193,7 +195,7 @@ impl Store {
         Ok(Some(Loaded { document, recovered: Some(recovered) }))
     }
 
-    /// Reads one of the two files.
+    /// Reads the file or its copy.
     fn read<D: Contract>(&self, path: &Path) -> Result<Found<D>, Fault> {
         let shown = path.display();
         let bytes = match fs::read(path) {
@@ -268,7 +270,7 @@ fn start_failed(reason: String) -> Fault {
     Fault::new(Code::StartFailed, reason)
 }
 
-/// Returns the checksum of a first line without its checksum, and of the rest.
+/// Returns the checksum of a file: `first` is the first line without the checksum, `rest` is the document.
 fn checksum(first: &str, rest: &str) -> String {
     let mut hash = Xxh3Default::new();
     [first, "\n", rest].iter().for_each(|text| hash.update(text.as_bytes()));

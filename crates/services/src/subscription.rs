@@ -32,15 +32,15 @@ pub enum Slow {
     /// The waiting changes are dropped. The subscriber learns their number, and gets the state again.
     #[default]
     Reseed,
-    /// A newer change with the same operation and key replaces the older one. If the queue is still full, the
-    /// subscriber is handled as for [`Slow::Reseed`].
+    /// A newer change always replaces a waiting change with the same operation and key. If the queue is full
+    /// nevertheless, the subscriber is handled as for [`Slow::Reseed`].
     Coalesce,
     /// The subscription ends.
     Disconnect,
 }
 
-/// The changes that a subscriber wants, and how it wants them. The default is all changes, and the state again after a
-/// gap.
+/// The changes that a subscriber wants, and how it receives them. The default is all changes, and the state again after
+/// a gap.
 ///
 /// # Example
 /// ```
@@ -112,7 +112,7 @@ impl Subscribe {
         self
     }
 
-    /// Returns the time after which the subscription ends by itself.
+    /// Returns the time after which the subscription ends by itself, if it has such a limit.
     pub(crate) fn time(&self) -> Option<Duration> {
         self.expires_ms.map(Duration::from_millis)
     }
@@ -233,7 +233,8 @@ impl std::error::Error for End {}
 pub enum Event<D> {
     /// The whole state: comes first, and after a gap.
     Seed(State<D>),
-    /// A change. Its version is one more than the version of the event before, unless there is a filter.
+    /// A change. Its version is one more than the version of the event before, unless the subscription has a filter or
+    /// coalesces changes.
     Change(Arc<Change>),
     /// Changes are missing here; the state comes next.
     Gap {
@@ -351,7 +352,7 @@ impl<D: Contract> Drop for Subscription<D> {
     }
 }
 
-/// The reason why there is no change.
+/// The reason why [`next`] returns no change.
 pub(crate) enum Over {
     /// This many changes were dropped.
     Gap(u64),

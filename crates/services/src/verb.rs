@@ -10,7 +10,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The effect of an operation on the state: one of eleven.
+/// The effect of an operation on the state: one of eleven fixed verbs.
 ///
 /// # Example
 /// ```
@@ -76,7 +76,7 @@ impl Verb {
     }
 
     /// Returns whether carrying out the operation twice has the same effect and reply as carrying it out once. Such an
-    /// operation may be sent again when its fate is unknown.
+    /// operation may be sent again when its outcome is unknown.
     ///
     /// # Example
     /// See [`Verb`].

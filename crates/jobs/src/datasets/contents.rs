@@ -98,7 +98,8 @@ impl Contents {
         Some(Sums { path: self.folder.as_ref()?.join(format!("{number}.sums")) })
     }
 
-    /// Stores a table. If the service keeps its data, the contents survive a crash once this function has succeeded.
+    /// Stores a table. If the service keeps its data on disk, the contents survive a crash once this function has
+    /// succeeded.
     ///
     /// # Errors
     /// Returns [`Code::InsufficientResources`].
@@ -145,8 +146,7 @@ impl Contents {
     /// Returns a table.
     ///
     /// # Errors
-    /// Returns [`Code::InsufficientResources`] if the table cannot be read; [`Code::OperationFailed`] if it has changed
-    /// since it was stored.
+    /// Returns [`Code::OperationFailed`] if the table is missing or unreadable, or has changed since it was stored.
     pub(crate) fn read(&self, number: u64, checksum: &str, name: &str) -> Result<Table, Fault> {
         {
             let mut held = self.held.lock();
@@ -355,7 +355,7 @@ struct Sums {
 }
 
 impl Sums {
-    /// Adds a piece. Removes later pieces, which were written but never acknowledged.
+    /// Adds the record of a piece. Removes the records of later pieces, which were written but never acknowledged.
     fn add(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         // If the file was lost, it lacks the earlier pieces; [`Sums::check`] notices this.
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.path)?;
@@ -377,7 +377,8 @@ impl Sums {
         file.sync_data()
     }
 
-    /// Describes the damage in the first `bytes` bytes of a file, if there is any.
+    /// Compares the first `bytes` bytes of a file with the checksums. Returns a description of the damage, if there is
+    /// any.
     fn check(&self, file: &mut impl Read, bytes: u64) -> io::Result<Option<String>> {
         let known = match fs::read(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -416,7 +417,7 @@ fn pieces(known: &[u8]) -> impl Iterator<Item = (u64, u64)> + '_ {
 /// Creates a folder if necessary, and locks it for this process.
 ///
 /// # Errors
-/// Returns [`Code::StartFailed`], also if another process has locked the folder.
+/// Returns [`Code::StartFailed`] if the folder cannot be created, or if another process has locked it.
 fn claim(folder: &Path) -> Result<File, Fault> {
     let failed = |error: &dyn std::fmt::Display| {
         Fault::new(Code::StartFailed, format!("the folder {} for data sets: {error}", folder.display()))
@@ -444,7 +445,8 @@ pub(crate) fn digest(file: &mut impl Read) -> io::Result<String> {
     Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Synchronises the folder of a file, because a new name is on disk only when its folder is.
+/// Synchronises the folder of a file, because the name of a new file is on disk only after its folder has been
+/// synchronised.
 fn synchronise_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     File::open(folder).and_then(|folder| folder.sync_all())

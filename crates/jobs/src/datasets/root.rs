@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use lehr_services::{Code, Fault};
 
-/// A folder whose files may be opened, but no file outside it.
+/// A folder whose files clients may open, but no file outside it.
 #[derive(Debug)]
 pub(crate) struct Root {
     folder: File,
@@ -30,8 +30,9 @@ impl Root {
     /// Opens a file for reading. It follows links that stay inside the root and refuses links that lead out of it.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] for a path that leads outside; [`Code::UnknownEntry`] if there is no such file;
-    /// [`Code::PermissionDenied`].
+    /// Returns [`Code::InvalidValue`] for an absolute path or one with `..`, and [`Code::UnknownEntry`] if there is no
+    /// such file. Returns [`Code::PermissionDenied`] if a link leads out of the root, or if the node may not read the
+    /// file.
     pub(crate) fn open(&self, path: &str) -> Result<File, Fault> {
         let relative = Path::new(path);
         let is_inside = !path.is_empty() && relative.components().all(|part| matches!(part, Component::Normal(_)));
