@@ -532,8 +532,8 @@ fn prepared(table: &Table, name: &str, options: &TableOptions, words: &RowsWords
     Ok(decided.rows(keys, options.auto && words.sets_aside)?)
 }
 
-/// Reads the rows of the input as a stream that begins with the sample. Leaves out rows of weight 0, like a stream that
-/// is read from a file.
+/// Reads the rows of the input as a stream whose first `sample_rows` rows are the sample. Leaves out rows of weight 0,
+/// like a stream that is read from a file.
 ///
 /// # Errors
 /// Returns the errors of [`rows_of`].
@@ -569,7 +569,7 @@ fn failure(dataset: &str, error: Error) -> Failure {
     }
 }
 
-/// Converts a table of results into a table of services.
+/// Converts a table of a method's results into a table of this crate.
 pub(crate) fn result(table: lehr_methods::Table<'_>) -> Result<Table, Fault> {
     let mut builder = Table::builder().gaps(!table.without_values.is_empty());
     for (name, column) in table.columns {
@@ -580,7 +580,7 @@ pub(crate) fn result(table: lehr_methods::Table<'_>) -> Result<Table, Fault> {
             }
             Column::Numbers(values) => builder.numbers(name, values.into_owned()),
             Column::Weights(values) => builder.numbers(name.clone(), values).weights(Some(name)),
-            // Counts must be at least 0 in every row.
+            // Counts have no missing values, so every row must have a label.
             Column::Labels { of_rows, may_be_none: false } if !of_rows.contains(&UNLABELLED) => {
                 builder.counts(name, of_rows.iter().map(|&label| u64::from(label)).collect())
             }

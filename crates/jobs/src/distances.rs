@@ -3,8 +3,8 @@
 //!
 //! The columns of the table `items` decide which items are compared: `sequence` (as in FASTA), `fingerprint` (as in
 //! FPS), or otherwise numbers. Numbers may be missing. There are three output tables. `matrix` has the pairs (0,1),
-//! (0,2), …, (1,2), … in one column. `items` has the ids and the number of equal items for each id. `members` maps each
-//! row of the input to its item. The job saves finished pairs as it goes.
+//! (0,2), …, (1,2), … in one column. `items` has the ids and, if equal items are collapsed, the number of items for
+//! each id. `members` maps each row of the input to its item. The job saves finished pairs as it goes.
 
 use std::path::{Path, PathBuf};
 
@@ -212,7 +212,7 @@ impl From<Error> for Hindrance {
     }
 }
 
-/// The table of all pairs, and warnings about them.
+/// The table of all pairs, and the number and extent of its values.
 struct Found {
     matrix: Table,
     extent: Extent,

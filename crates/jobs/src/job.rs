@@ -16,10 +16,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::method::Failure;
 
-/// The name of the log file in its folder.
+/// The name of a job's log file in its temporary folder.
 const LOG: &str = "log";
 
-/// The interval between two saves, in seconds. A job that stops saves at once.
+/// The minimum interval between two saves, in seconds. A job that should stop saves at once.
 const SAVE_SECONDS: f64 = 1.0;
 
 /// The progress of a job.
@@ -60,7 +60,7 @@ impl Progress {
         self
     }
 
-    /// Returns the stage and the rounded share of the work: a new report is sent when these change.
+    /// Returns the share of the work in whole per cent, and the stage: a new report is sent when one of them changes.
     fn gist(&self) -> (u32, &str) {
         ((self.fraction * 100.0) as u32, &self.stage)
     }
@@ -75,18 +75,18 @@ pub(crate) enum Stop {
     Interrupted,
 }
 
-/// Receives progress.
+/// A receiver of a job's progress.
 pub(crate) trait Listener: Send {
-    /// Sends the latest progress if the previous report has been received, and returns whether it did.
+    /// Sends the latest progress if the previous report has been received, and returns whether it was sent.
     fn tell(&mut self, progress: &Progress) -> bool;
 }
 
-/// Where a job's saved state is.
+/// The place of a job's saved state.
 #[derive(Clone, Debug)]
 pub(crate) enum Saved {
     /// In a file.
     File(PathBuf),
-    /// In memory, for the lifetime of the node.
+    /// In memory, until the process ends.
     Memory(Arc<Mutex<Volatile>>),
 }
 
@@ -115,9 +115,8 @@ impl Saved {
 
     pub(crate) fn forget(&self) {
         match self {
-            // A file that cannot be removed is harmless, and the next start tries again. The files of the job's
-            // processes are in the same folder.
-            // processes are beside it.
+            // A file that cannot be removed is harmless, and the next start tries again. The folder with the extension
+            // `run` has the files of the job's processes.
             Self::File(path) => {
                 let _ = std::fs::remove_file(path);
                 let _ = std::fs::remove_file(before(path));
@@ -196,7 +195,7 @@ impl Job {
         Self { id, threads, signal, saved, since_save, reports, warnings, processes: None, is_lead: true }
     }
 
-    /// Returns the job as one of several processes that run it together.
+    /// Returns the job as it is in one of several processes that run it together.
     pub(crate) fn among(self, processes: Option<lehr_ranks::Job>, is_lead: bool) -> Self {
         Self { processes, is_lead, ..self }
     }
@@ -216,7 +215,7 @@ impl Job {
         Self::new("alone".to_owned(), 1, Signal::default(), Saved::Memory(Arc::default()), None)
     }
 
-    /// Returns the id of the job. No other job of the service has had it.
+    /// Returns the id of the job. No other job of the service has ever had this id.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -367,7 +366,7 @@ pub(crate) struct Found {
     pub(crate) damage: Option<String>,
 }
 
-/// Returns the path of the last but one checkpoint.
+/// Returns the path of the checkpoint before the last one.
 fn before(path: &Path) -> PathBuf {
     path.with_extension("checkpoint-before")
 }

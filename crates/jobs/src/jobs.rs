@@ -42,7 +42,7 @@ pub use crate::options::Options;
 pub struct Jobs {
     /// The path of the service that has the inputs and receives the outputs.
     pub datasets: String,
-    /// Jobs by id.
+    /// The jobs by id.
     pub jobs: BTreeMap<String, Record>,
     /// The number of jobs so far, including removed ones.
     pub(crate) count: u64,
@@ -275,7 +275,7 @@ pub struct Rows {
     /// The format of the rows. Default: JSON.
     #[serde(default)]
     pub format: RowFormat,
-    /// The first row, from 0. Default: 0.
+    /// The number of the first row, counted from 0. Default: 0.
     #[serde(default)]
     pub from: u64,
     /// The end of the rows, exclusive. Default: the number of rows.
@@ -321,7 +321,7 @@ pub struct Outcome {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Insert, name = "run", reply = Named, body)]
 pub struct Run {
-    /// The request.
+    /// The inputs and options of the job.
     pub body: Order,
 }
 
@@ -333,7 +333,7 @@ pub struct Run {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Query, name = "wait", reply = Record, key = body.job, body)]
 pub struct Wait {
-    /// The request.
+    /// The job to wait for, and the time limit.
     pub body: WaitFor,
 }
 
@@ -345,7 +345,7 @@ pub struct Wait {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "cancel", key = body.job, body)]
 pub struct Cancel {
-    /// The request.
+    /// The job to cancel.
     pub body: Named,
 }
 
@@ -357,7 +357,7 @@ pub struct Cancel {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "resume", key = body.job, body)]
 pub struct Resume {
-    /// The request.
+    /// The job to resume.
     pub body: Named,
 }
 
@@ -369,7 +369,7 @@ pub struct Resume {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Delete, name = "remove", key = body.job, body)]
 pub struct Remove {
-    /// The request.
+    /// The job to remove.
     pub body: Named,
 }
 
@@ -381,7 +381,7 @@ pub struct Remove {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Query, name = "result", reply = Piece, key = body.job, body)]
 pub struct ResultOf {
-    /// The request.
+    /// The rows to return.
     pub body: Rows,
 }
 
@@ -394,7 +394,7 @@ pub struct ResultOf {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Query, name = "model", reply = Value, key = body.job, body)]
 pub struct ModelOf {
-    /// The request.
+    /// The job whose model to return.
     pub body: Named,
 }
 
@@ -412,7 +412,7 @@ pub struct ModelOf {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Query, name = "report", reply = Page, key = body.job, body)]
 pub struct ReportOf {
-    /// The request.
+    /// The job whose report to return.
     pub body: Named,
 }
 
@@ -490,7 +490,7 @@ pub struct Predict {
     /// The format of the rows in the answer. Default: JSON.
     #[serde(default)]
     pub format: RowFormat,
-    /// The first row, from 0. Default: 0.
+    /// The number of the first row, counted from 0. Default: 0.
     #[serde(default)]
     pub from: u64,
     /// The end of the rows, exclusive. Default: the number of rows.
@@ -506,7 +506,7 @@ pub struct Predict {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "start", reply = bool, key = body.job, body)]
 pub struct Start {
-    /// The request.
+    /// The job that begins.
     pub body: Named,
 }
 
@@ -518,7 +518,7 @@ pub struct Start {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "progressed", key = body.job, body)]
 pub struct Progressed {
-    /// The request.
+    /// The job and its progress.
     pub body: Report,
 }
 
@@ -530,6 +530,6 @@ pub struct Progressed {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "ended", key = body.job, body)]
 pub struct Ended {
-    /// The request.
+    /// The job and its outcome.
     pub body: Outcome,
 }

@@ -68,7 +68,7 @@ pub trait Method: Clone + Send + Sync + 'static {
     /// The options of the method. They should refuse unknown fields, so that a misspelt field is not ignored.
     type Options: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSchema + 'static;
 
-    /// Returns all faults in the options that are visible without data, one per line. Default: none.
+    /// Returns a text for each fault in the options that is visible without data. Default: none.
     fn check(options: &Self::Options) -> Vec<String> {
         let _ = options;
         Vec::new()
@@ -327,7 +327,8 @@ pub(crate) fn text_of(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("something that is no text")
 }
 
-/// A table that cannot be built is a fault of the method.
+/// Converts the fault of a table that cannot be built. Unless memory is the cause, it counts as an internal failure of
+/// the method.
 impl From<Fault> for Failure {
     fn from(fault: Fault) -> Self {
         match fault.code() {

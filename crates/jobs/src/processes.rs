@@ -14,7 +14,7 @@
 //! | in the folder of a try | content |
 //! | --- | --- |
 //! | `order.json`, `NAME.arrow` | the order and its tables |
-//! | `job.checkpoint`, `job.log` | the checkpoint of the method |
+//! | `job.checkpoint`, `job.log` | the checkpoint and the log of the method |
 //! | `outcome.json`, `made-NAME.arrow` | the outcome and its tables |
 
 mod order;

@@ -30,7 +30,7 @@ use crate::method::{AnyMethod, Failure, Inputs, MODEL, Outputs, REPORT, text_of}
 use crate::processes;
 use crate::settings::{Settings, Spread};
 
-/// The delay before the service tries again to store something.
+/// The delay before the runner tries again, if the service could not store a change.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The service's handle to its runner. The runner ends when the last handle is dropped.
@@ -96,7 +96,8 @@ impl Runner {
     /// Starts to follow the document. `jobs` are the ids of the jobs in it.
     ///
     /// # Errors
-    /// Returns [`Code::StartFailed`] if the folder for checkpoints cannot be used, or if no thread can be started.
+    /// Returns [`Code::StartFailed`] if the folder for checkpoints is missing or cannot be used, or if no thread can be
+    /// started. Returns [`Code::InvalidValue`] for a layout if the method runs in one process.
     pub(crate) fn start(
         &self,
         path: &str,

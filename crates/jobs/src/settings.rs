@@ -26,11 +26,12 @@ const NOT_OF_MANIFESTS: [&str; 3] = ["cores", "mpiexec", "program"];
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// The number of jobs that run at once. Default: 1.
+    /// The maximum number of jobs that run at once. Default: 1.
     pub concurrency: usize,
-    /// The maximum number of jobs that may wait; further ones are refused. Default: 64.
+    /// The maximum number of jobs that may wait; further jobs are refused. Default: 64.
     pub queue: usize,
-    /// The maximum number of ended jobs that are kept; then the oldest is removed, but its outputs stay. Default: 1000.
+    /// The maximum number of ended jobs that are kept. Beyond it, the oldest job is removed, but its outputs stay.
+    /// Default: 1000.
     pub remembered: usize,
     /// The number of threads of a job. Default: the number of given cores, or of threads that the machine runs at once,
     /// divided by `concurrency`.

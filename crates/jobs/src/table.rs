@@ -54,7 +54,7 @@ pub enum Kind {
     Text,
 }
 
-/// Named columns of one length. Cheap to clone.
+/// A table: named columns of equal length. It is cheap to clone.
 ///
 /// # Example
 /// ```
@@ -89,7 +89,8 @@ impl Builder {
         self
     }
 
-    /// Adds a column of whole numbers that may be negative, such as labels. As text, they have no decimal point.
+    /// Adds a column of whole numbers that may be negative, such as labels. When written as text, they have no decimal
+    /// point.
     ///
     /// # Example
     /// ```
@@ -152,7 +153,7 @@ impl Builder {
         self
     }
 
-    /// Adds a column of text that is already contiguous.
+    /// Adds a column of text that is already an Arrow array.
     pub(crate) fn text_array(mut self, name: impl Into<String>, values: StringArray) -> Self {
         self.columns.push((name.into(), Arc::new(values)));
         self
@@ -174,7 +175,7 @@ impl Builder {
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] if there are no columns, or if columns have different lengths or the same name.
-    /// Also returns it if a role names a missing column, or if a unit is not finite and positive. Returns
+    /// Also returns this code if a role names a missing column, or if a unit is not finite and positive. Returns
     /// [`Code::TooLarge`] for a column with more than 2 GiB of text.
     pub fn build(self) -> Result<Table, Fault> {
         if let Some(name) = self.is_too_long {
@@ -271,7 +272,7 @@ impl Table {
         self.role(GAPS).is_some()
     }
 
-    /// Returns a column as numbers; counts are rounded beyond 2⁵³. Returns `None` if the column does not exist or is
+    /// Returns a column as numbers; counts beyond 2⁵³ are rounded. Returns `None` if the column does not exist or is
     /// text.
     pub fn numbers(&self, name: &str) -> Option<Cow<'_, [f64]>> {
         let column = self.batch.column_by_name(name)?;

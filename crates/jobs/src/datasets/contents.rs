@@ -102,7 +102,7 @@ impl Contents {
     /// succeeded.
     ///
     /// # Errors
-    /// Returns [`Code::InsufficientResources`].
+    /// Returns [`Code::InsufficientResources`] if the disk or the memory is full, or if writing fails.
     pub(crate) fn write(&self, number: u64, table: &Table) -> Result<(), Fault> {
         if let Some(path) = self.table_path(number) {
             let mut file = AtomicFile::create(&path).map_err(|error| disk(&error))?;
@@ -179,7 +179,7 @@ impl Contents {
     /// Creates an empty file for the bytes of an upload.
     ///
     /// # Errors
-    /// Returns [`Code::InsufficientResources`].
+    /// Returns [`Code::InsufficientResources`] if the disk or the memory is full, or if writing fails.
     pub(crate) fn begin(&self, number: u64) -> Result<(), Fault> {
         match self.part_path(number) {
             Some(path) => {
@@ -201,7 +201,7 @@ impl Contents {
     /// Writes bytes at an offset of an upload. Removes later bytes, which were written but never acknowledged.
     ///
     /// # Errors
-    /// Returns [`Code::InsufficientResources`].
+    /// Returns [`Code::InsufficientResources`] if the disk or the memory is full, or if writing fails.
     pub(crate) fn append(&self, number: u64, offset: u64, bytes: &[u8]) -> Result<(), Fault> {
         self.check_length(number, offset)?;
         let put = || -> io::Result<()> {
