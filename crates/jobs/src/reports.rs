@@ -102,8 +102,8 @@ pub struct Chosen {
     pub job: Record,
     /// The number of clusters.
     pub clusters: u64,
-    /// How long this number of clusters persisted: the natural logarithm of the ratio of the highest to the lowest
-    /// temperature.
+    /// How long this number of clusters persisted: the width of its temperature range, as a difference of natural
+    /// logarithms.
     pub range: f64,
 }
 

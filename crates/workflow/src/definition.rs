@@ -166,8 +166,8 @@ pub(crate) struct Step {
     /// Steps that must be done before this step, in addition to the steps that it refers to.
     #[serde(default)]
     pub(crate) after: Vec<String>,
-    /// The list for whose items the step is done. `${item}` stands for the item. The step's answer is the list of
-    /// answers, in the order of the items.
+    /// A list: the step is done once for each of its items. `${item}` stands for the item. The step's answer is the
+    /// list of answers, in the order of the items.
     #[serde(default)]
     pub(crate) map: Option<Value>,
     /// The maximum number of items that are processed at the same time. Default: all.
@@ -247,7 +247,7 @@ impl Workflow {
     ///
     /// # Errors
     /// Reports every fault that can be found without the services: invalid TOML, unknown fields, wrong types, missing
-    /// steps and parameters, circular needs.
+    /// steps and parameters, and circular dependencies.
     ///
     /// # Example
     /// See [`Workflow`].
@@ -474,7 +474,7 @@ fn links(tree: &Tree, definition: &Definition, findings: &mut Findings) -> BTree
 /// The sources that a text may refer to, in addition to parameters.
 #[derive(Clone, Copy, PartialEq)]
 enum Sources {
-    /// No sources but parameters.
+    /// Only parameters.
     Parameters,
     /// Steps of the workflow.
     Steps,
@@ -560,8 +560,8 @@ fn unknown_step(definition: &Definition, found: &str) -> String {
     format!("expected a step ({}), found {found:?}", known.join(", "))
 }
 
-/// Returns the steps in an order in which each comes after the steps that it needs. Reports a circle with the names of
-/// all its steps.
+/// Returns the steps in an order in which each step comes after the steps that it needs. Reports a circle with the
+/// names of all its steps.
 fn order(tree: &Tree, needs: &BTreeMap<String, BTreeSet<String>>, findings: &mut Findings) -> Vec<String> {
     let mut order: Vec<String> = Vec::new();
     let mut left: BTreeSet<&String> = needs.keys().collect();

@@ -47,14 +47,14 @@ pub struct Item {
 pub enum Event {
     /// The number of a step's items is known.
     Expanded {
-        /// The step.
+        /// The index of the step.
         step: usize,
         /// The number of items.
         items: usize,
     },
     /// The list over which a step is mapped could not be determined.
     NotExpanded {
-        /// The step.
+        /// The index of the step.
         step: usize,
     },
     /// An item is done.
@@ -166,7 +166,7 @@ pub struct Machine {
     nodes: Vec<Node>,
     stages: Vec<Stage>,
     parallel: usize,
-    /// Whether nothing new may begin.
+    /// Whether a step has failed, so that no further item may begin.
     stopping: bool,
     outcome: Option<Outcome>,
 }
@@ -175,8 +175,8 @@ impl Machine {
     /// Creates a run and returns it with its first commands. At most `parallel` items are processed at the same time.
     ///
     /// # Panics
-    /// Panics if a step needs a step that does not exist, or if steps need each other in a circle. Plans are checked
-    /// first.
+    /// Panics if a step needs a step that does not exist, or if steps need each other in a circle. A
+    /// [`Workflow`](crate::Workflow) that was read without faults has no such steps.
     ///
     /// # Example
     /// See [`Machine`].
@@ -184,8 +184,8 @@ impl Machine {
         Self::resume(nodes, parallel, &Progress::default())
     }
 
-    /// Creates a run that continues an earlier one. Finished steps are not repeated, and attempts are counted from 0
-    /// again.
+    /// Creates a run that continues from the given progress. Finished items are not repeated, and the attempts at each
+    /// item are counted from 1 again.
     ///
     /// # Panics
     /// Panics under the same conditions as [`new`](Self::new).
@@ -375,7 +375,7 @@ impl Machine {
     }
 }
 
-/// Returns whether the steps have an order in which each comes after the steps that it needs.
+/// Returns whether the steps have an order in which each step comes after the steps that it needs.
 fn is_acyclic(nodes: &[Node]) -> bool {
     let mut done = vec![false; nodes.len()];
     loop {

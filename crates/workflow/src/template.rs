@@ -14,7 +14,7 @@ pub(crate) enum Source {
     Step(String),
     /// The item on which a mapped step works.
     Item,
-    /// The position of the item in the list, from 0.
+    /// The position of the item in the list, counted from 0.
     Index,
 }
 
