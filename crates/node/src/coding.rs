@@ -15,7 +15,7 @@ use crate::edge::{Edge, Peer};
 /// worker busy for seconds.
 const LENGTHS: std::ops::Range<usize> = 1 << 10..64 << 20;
 
-/// Whether a client accepts gzip: the header names `gzip` or `*`, with a quality other than 0.
+/// Returns whether a client accepts gzip: the header names `gzip` or `*`, with a quality other than 0.
 fn takes_gzip(headers: &HeaderMap) -> bool {
     let (mut named, mut any) = (None, None);
     for line in headers.get_all(header::ACCEPT_ENCODING) {
@@ -60,7 +60,7 @@ pub(crate) async fn packed(
         // If the client has gone, nothing waits for the result.
         let _ = done.send(written);
     });
-    // The uncompressed answer will do: the node is stopping, or a second copy of this answer would exceed a limit.
+    // If the node is stopping, or if a second copy of the answer would exceed a limit, the answer is sent uncompressed.
     let Ok(Ok(packed)) = packed.await else { return response };
     let Ok(packed) = edge.counted(peer, packed) else { return response };
     *response.body_mut() = Answer::whole(packed);

@@ -77,8 +77,8 @@ impl Connections {
         Arc::new(Self { limit, per_address, unsent_bytes, table: Mutex::default() })
     }
 
-    /// Returns a place for a connection; `None` if all are in use. Connections of a proxy are not counted by address,
-    /// because they belong to many clients.
+    /// Returns a place for a connection; `None` if all places are in use. Connections of a proxy are not counted by
+    /// address, because they belong to many clients.
     pub(crate) fn enter(self: &Arc<Self>, address: IpAddr, is_proxy: bool) -> Option<Arc<Place>> {
         let mut table = self.table.lock();
         let of_address = table.open.values().filter(|open| open.address == address).count();

@@ -40,8 +40,8 @@ pub(crate) struct Peer {
     pub(crate) place: Arc<Place>,
 }
 
-/// The maximum number of addresses whose requests are counted at once. Beyond it, the fullest buckets are removed
-/// first.
+/// The maximum number of addresses whose requests are counted at once. Beyond it, the buckets that are full again are
+/// removed.
 const ADDRESSES: usize = 10_000;
 
 /// The number of times that an otherwise idle thread looks for an answer before it sleeps.
@@ -145,12 +145,12 @@ impl Edge {
     /// Returns the bytes of an answer, which are counted until they are sent.
     ///
     /// # Errors
-    /// Returns [`Code::Unavailable`] if too many bytes are being sent, to this client or to all.
+    /// Returns [`Code::Unavailable`] if too many bytes are being sent, to this client or to all clients.
     pub(crate) fn counted(&self, peer: &Peer, body: impl Into<Shared>) -> Result<Bytes, Fault> {
         counted([&self.unsent, &peer.place.unsent], Some(peer.place.answering()), body.into())
     }
 
-    /// Whether an address belongs to a trusted proxy.
+    /// Returns whether an address belongs to a trusted proxy.
     fn is_proxy(&self, address: IpAddr) -> bool {
         self.settings.proxies.iter().any(|network| network.contains(address))
     }
@@ -160,7 +160,7 @@ impl Edge {
         place(&self.requests, "requests")
     }
 
-    /// Whether the caller's request is the only one being served.
+    /// Returns whether the node serves only one request, that of the caller.
     pub(crate) fn has_one_request(&self) -> bool {
         self.requests.available_permits() + 1 >= self.limits().requests.min(Semaphore::MAX_PERMITS)
     }
@@ -176,10 +176,11 @@ impl Edge {
         place(&self.subscriptions, "subscriptions")
     }
 
-    /// Counts a request from an address.
+    /// Counts a request from an address against the rate limit.
     ///
     /// # Errors
-    /// Returns [`Code::QueuingLimitExceeded`] with the time until the next request is allowed.
+    /// Returns [`Code::QueuingLimitExceeded`] if the address exceeds the limit, with the time until the next request is
+    /// allowed.
     pub(crate) fn count(&self, address: IpAddr) -> Result<(), Fault> {
         let Some(rate) = self.limits().rate else { return Ok(()) };
         let now = self.host.clock().now();

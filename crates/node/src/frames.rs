@@ -1,5 +1,5 @@
-//! Limits the HTTP/2 frames that a client may send without a request: SETTINGS, PING, WINDOW_UPDATE, PRIORITY and those
-//! of unknown kinds.
+//! Limits the HTTP/2 frames that a client may send without a request: SETTINGS, PING, WINDOW_UPDATE, PRIORITY and
+//! frames of unknown kinds.
 //!
 //! The HTTP/2 library answers or ignores any number of these frames. It limits only other kinds (cancelled requests,
 //! headers, empty data). So this stream reads the heads of frames as they pass. A client that downloads keeps opening
