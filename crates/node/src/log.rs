@@ -154,7 +154,7 @@ impl Log {
         Ok(())
     }
 
-    /// Returns the filters as given.
+    /// Returns the filters as they were given.
     ///
     /// # Example
     /// See [`Log`].

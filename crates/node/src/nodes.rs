@@ -1,4 +1,4 @@
-//! The nodes that this node knows: their services, while their leases last.
+//! The other nodes that this node knows, with their services while their leases last.
 //!
 //! A node that knows the address of another follows that node's directory, and asks it for a sign of life three times
 //! per lease. Every answer renews the lease. A node that does not answer is *silent*. When its lease has expired, it
@@ -115,8 +115,8 @@ pub struct Refresh {
     pub address: String,
 }
 
-/// Returns the addresses of all services with a contract: first those of this node, as paths, then those of nodes whose
-/// leases have not expired.
+/// Returns the addresses of all ready services with a contract: first the services of this node, as paths, then the
+/// services of nodes whose leases have not expired.
 ///
 /// # Example
 /// See [`Joining`].
@@ -127,7 +127,7 @@ pub struct FindService {
     pub contract: String,
 }
 
-/// The latest facts about a node. This node sends it to itself.
+/// Records the latest facts about a node. Only this node itself may send this operation.
 ///
 /// # Example
 /// See [`Joining`].
@@ -175,7 +175,7 @@ pub struct Joining {
     followed: Arc<Mutex<BTreeMap<String, Followed>>>,
 }
 
-/// A node that is being followed, until this is dropped.
+/// A node that is followed until this value is dropped.
 #[derive(Debug)]
 struct Followed {
     /// A message on this port makes the follower ask the node at once.
@@ -194,11 +194,11 @@ impl Joining {
         Self { nodes: Nodes::default(), client, lease, advertised: None, followed: Arc::default() }
     }
 
-    /// Follows this node from the start.
+    /// Follows the node at this address from the start.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] if it is not the address of a node; [`Code::DuplicateEntry`] if it is named
-    /// twice.
+    /// Returns [`Code::InvalidValue`] if `address` is not the address of a node; [`Code::DuplicateEntry`] if the node
+    /// is named twice.
     ///
     /// # Example
     /// ```
@@ -281,7 +281,7 @@ impl Service for Joining {
     }
 
     async fn start(&mut self, starting: &Starting) -> Result<(), Fault> {
-        // From an earlier incarnation, possibly one that was kept on disk.
+        // The list comes from an earlier incarnation, possibly from disk, so the states in it no longer count.
         self.followed.lock().clear();
         for node in self.nodes.nodes.values_mut() {
             *node = Joined::default();
@@ -399,7 +399,7 @@ impl Follower {
                 }
                 Err(fault) => fault,
             };
-            // The current connection may be stuck, so the next attempt has its own.
+            // The current connection may be stuck, so the next attempt opens a new one.
             self.link.reconnect();
             let is_past = self.clock.now().saturating_sub(renewed) >= self.lease;
             node.reach = if is_past { Reach::Gone } else { Reach::Silent };
@@ -436,7 +436,7 @@ impl Follower {
         self.clock.timeout(self.period(), asked).await.unwrap_or_else(|_| Err(late()))
     }
 
-    /// Asks the other node to follow this one, once each time that it is found.
+    /// Asks the other node to follow this one, each time that this node has subscribed to it.
     async fn ask_back(&mut self) {
         if let Some((other, join)) = &self.back {
             // The other node may already follow this node, have no such service, or refuse.
@@ -503,7 +503,7 @@ impl Follower {
         if node == told {
             return;
         }
-        // Refused if the node is no longer followed, or this service stops: then this task ends.
+        // The service refuses this if the node is no longer followed, or if the service stops. It then drops this task.
         let _ = self.own.call(Heard { address: self.address.clone(), node: node.clone() }).await;
         told.clone_from(node);
     }

@@ -23,7 +23,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Whether the network contains an address. An IPv4 address written as IPv6 counts as the IPv4 address.
+    /// Returns whether the network contains an address. An IPv4 address written as IPv6 counts as the IPv4 address.
     ///
     /// # Example
     /// See [`Network`].
@@ -83,8 +83,8 @@ pub(crate) fn client(proxies: &[Network], other_end: IpAddr, headers: &HeaderMap
         named = lines(header::FORWARDED.as_str()).iter().filter_map(of).collect();
     }
     let mut client = other_end;
-    // Each proxy appends the address that called it. Everything before the first address that is not a trusted proxy is
-    // only a claim of that client.
+    // Each proxy appends the address that called it, so the addresses are read from the end. Everything before the last
+    // address that is not a trusted proxy is only a claim of that client.
     for text in named.iter().rev() {
         let Some(address) = address(text) else { break };
         client = address;

@@ -1,7 +1,7 @@
 //! Values that are made from files, and made again when the files change.
 //!
-//! There is no watcher and no signal: the code that is about to use the value checks. It compares the bytes and not the
-//! times of the files, which are too coarse to show quick changes. Files that change one after the other (a
+//! There is no watcher and no signal: the code that is about to use the value checks the files. It compares the bytes
+//! and not the times of the files, which are too coarse to show quick changes. Files that change one after the other (a
 //! certificate, then its key) may not match for a while. Then the earlier value stays until the next check.
 
 use std::fmt;
@@ -30,7 +30,7 @@ struct Last<T> {
     made: T,
 }
 
-/// The result of a look.
+/// The result of a look at the files.
 #[derive(Debug)]
 pub(crate) enum News {
     /// Nothing has changed since the last look.

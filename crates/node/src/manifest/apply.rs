@@ -9,12 +9,12 @@ use super::Manifest;
 use super::plan::{Action, Plan};
 
 /// Carries out a plan. If a service cannot be started, everything is undone: started services are ended, and replaced
-/// ones run again with their old record. They begin a new incarnation, so state that was not kept on disk is lost.
+/// services run again with their old records. They begin new incarnations, so state that was not kept on disk is lost.
 ///
 /// Do not drop the future before it completes: the steps done so far would remain.
 ///
 /// # Errors
-/// Returns [`Code::StartFailed`] with the service, the reason, and the services that were removed again.
+/// Returns [`Code::StartFailed`] with the service, the reason, and the services whose changes were undone.
 ///
 /// # Example
 /// ```
