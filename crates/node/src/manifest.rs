@@ -78,7 +78,7 @@ pub struct ServiceRecord {
     /// The settings of the service's kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configuration: Option<BTreeMap<String, Value>>,
-    /// The service for each of its partners, by the partner's name: its path, or its address on another node (http://node:8420/notes).
+    /// The services to use as partners, by the partner's name: a path, or an address on another node (http://node:8420/notes).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub partners: BTreeMap<String, String>,
     /// Services that must be ready before this one starts, in addition to its partners.

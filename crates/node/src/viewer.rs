@@ -69,7 +69,7 @@ impl Viewer {
         Self { files: files.into_iter().map(|file| (file, tag(file.bytes))).collect() }
     }
 
-    /// Whether there are no files.
+    /// Returns whether there are no files.
     ///
     /// # Example
     /// See [`Viewer`].

@@ -18,10 +18,10 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-/// The largest piece of an answer that is passed on at once. A smaller answer is passed on whole.
+/// The maximum size of a piece of an answer, in bytes. A smaller answer is passed on as a whole.
 pub(crate) const PIECE: usize = 16 << 10;
 
-/// A socket that fails if its other end takes nothing for this long; it may notice only after twice as long.
+/// A socket that fails if its other end takes nothing for the time `limit`. It may fail only after twice this time.
 ///
 /// The system reports that a socket is writable only when a third of its buffer is free. On a fast socket, this is more
 /// than a megabyte. A client that reads slowly may need minutes for that. So when the time is over, a write tests the
@@ -29,7 +29,7 @@ pub(crate) const PIECE: usize = 16 << 10;
 pub(crate) struct WriteTimeout {
     stream: TcpStream,
     limit: Duration,
-    /// Set while the socket takes nothing.
+    /// The timer that runs while the socket takes nothing.
     waiting: Option<Pin<Box<Sleep>>>,
     /// Whether the socket took bytes when it was tested, and so may take more.
     takes: bool,
@@ -79,7 +79,7 @@ fn write_now(stream: &TcpStream, parts: &[io::IoSlice<'_>]) -> io::Result<usize>
     Ok(rustix::io::writev(stream.as_fd(), parts)?)
 }
 
-/// On other systems, only the system's report shows whether there is room.
+/// Returns an error: on other systems, only the system's report shows whether there is room.
 #[cfg(not(unix))]
 fn write_now(_: &TcpStream, _: &[io::IoSlice<'_>]) -> io::Result<usize> {
     Err(io::ErrorKind::Unsupported.into())
