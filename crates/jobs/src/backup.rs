@@ -139,8 +139,8 @@ pub fn verify(folder: &Path) -> Result<Counted, Error> {
 /// must not be running.
 ///
 /// # Errors
-/// Returns the errors of [`verify`]; [`Error::Refused`] if a running node has locked the folder, if the folder is
-/// itself a backup, or if the backup's folder is not empty.
+/// Returns the errors of [`verify`]. Returns [`Error::Refused`] if a running node has locked the folder, if the folder
+/// is itself a backup, or if the backup's folder is not empty.
 ///
 /// # Example
 /// See [`import`].

@@ -453,9 +453,9 @@ impl AnyMethod for Declared {
     }
 }
 
-/// Reads the rows of the input. If the method takes rows of bits or sparse rows and the options name no columns, it
-/// reads the column of fingerprints or of sparse rows. Rows may have missing values if the method and the data set
-/// allow them.
+/// Reads the rows of the input. If the options name no columns, a method that takes rows of bits or sparse rows reads
+/// the column of fingerprints or of sparse rows. Rows may have missing values if the method and the data set allow
+/// them.
 ///
 /// # Errors
 /// Returns [`Failure::Input`] for columns that do not exist, for impossible values, with their positions, and for

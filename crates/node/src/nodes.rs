@@ -115,8 +115,8 @@ pub struct Refresh {
     pub address: String,
 }
 
-/// Returns the addresses of all ready services with a contract: first the services of this node, as paths, then the
-/// services of nodes whose leases have not expired.
+/// Returns the addresses of all ready services with a contract. The services of this node come first, as paths. Then
+/// come the services of nodes whose leases have not expired.
 ///
 /// # Example
 /// See [`Joining`].
