@@ -72,7 +72,7 @@ struct Entry {
     sha256: String,
 }
 
-/// The number of files that were checked or copied.
+/// The number and size of the files that were checked or copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     /// The number of files.

@@ -242,7 +242,8 @@ pub struct Begin {
     /// The notation of an ordinary table, with the format `table`. Default: detected.
     #[serde(default)]
     pub dialect: Option<Dialect>,
-    /// Whether to replace an existing data set of this name. The existing one stays until the new one is complete.
+    /// Whether to replace an existing data set of this name. The existing data set stays until the new data set is
+    /// complete.
     #[serde(default)]
     pub replace: bool,
 }
@@ -345,7 +346,7 @@ pub struct Open {
     /// The format of the file. Default: derived from the extension of the file's name.
     #[serde(default)]
     pub format: Option<Form>,
-    /// The columns to keep, in addition to weights and ids. Default: all columns; of text files, all numeric ones.
+    /// The columns to keep, in addition to weights and ids. Default: all columns; of text files, all numeric columns.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub columns: Option<Vec<String>>,
@@ -507,7 +508,7 @@ pub struct Remove {
 }
 
 /// Records that an upload has grown. Subscribers receive this request after each [`Append`], without the bytes. Only
-/// the service itself may send it.
+/// the service itself may send this request.
 ///
 /// # Example
 /// See [`Append`].
@@ -554,7 +555,7 @@ pub struct Abandon {
 }
 
 /// Records the outcome of an upload, a file or a table. Subscribers receive this request when a data set is ready. Only
-/// the service itself may send it.
+/// the service itself may send this request.
 ///
 /// # Example
 /// See [`Finish`].

@@ -88,8 +88,8 @@ pub struct TableOptions {
     /// range.
     pub scale: Option<ColumnScale>,
     /// Choose columns, logarithms and scaling from the data, fill missing values and set isolated rows aside. The
-    /// result gives the reason for each choice. For ordinary tables, such as uploads in the format `table`. Default:
-    /// no.
+    /// result gives the reason for each choice. This is for ordinary tables, such as uploads in the format `table`.
+    /// Default: no.
     pub auto: bool,
     /// Columns that are not used. Default: none.
     pub exclude: Vec<String>,
@@ -186,7 +186,7 @@ impl ColumnScale {
 }
 
 impl TableOptions {
-    /// Combines the options of a table and those of a method into the options of a job.
+    /// Combines the options of a table and the options of a method into the options of a job.
     ///
     /// # Example
     /// ```

@@ -1,10 +1,10 @@
 //! Dissimilarities of all pairs as a method, under the contract `lehr.distances` 1.1. Applies the library's `all_pairs`
-//! to sequences, fingerprints or records. The options are those of `lehr_methods::distances`.
+//! to sequences, fingerprints or records. For the options, see `lehr_methods::distances`.
 //!
 //! The columns of the table `items` decide which items are compared: `sequence` (as in FASTA), `fingerprint` (as in
 //! FPS), or otherwise numbers. Numbers may be missing. There are three output tables. `matrix` has the pairs (0,1),
 //! (0,2), …, (1,2), … in one column. `items` has the ids and, if equal items are collapsed, the number of items for
-//! each id. `members` maps each row of the input to its item. The job saves finished pairs as it goes.
+//! each id. `members` maps each row of the input to its item. The job saves finished pairs while it runs.
 
 use std::path::{Path, PathBuf};
 

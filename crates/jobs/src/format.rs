@@ -134,7 +134,7 @@ pub struct Dialect {
     pub encoding: Option<Encoding>,
     /// The number of lines to skip above the header.
     pub skip_lines: Option<u32>,
-    /// The sheet of a workbook: its name, or its number from 1.
+    /// The sheet of a workbook: its name, or its number, counted from 1.
     pub sheet: Option<String>,
     /// Further spellings of a missing value, such as -999.
     pub na: Vec<String>,

@@ -84,9 +84,9 @@ pub(crate) trait Listener: Send {
 /// The place of a job's saved state.
 #[derive(Clone, Debug)]
 pub(crate) enum Saved {
-    /// In a file.
+    /// The state is in a file.
     File(PathBuf),
-    /// In memory, until the process ends.
+    /// The state is in memory, until the process ends.
     Memory(Arc<Mutex<Volatile>>),
 }
 
@@ -226,7 +226,7 @@ impl Job {
     }
 
     /// Returns the execution for methods on ranks: one rank for each thread, on a separate dispatcher. If several
-    /// processes run the job, the execution includes the ranks of all.
+    /// processes run the job, the execution includes the ranks of all processes.
     pub fn execution(&self) -> Execution {
         let all = Execution::default();
         // A layout may have more ranks in a process than the machine runs threads at once.
@@ -240,7 +240,7 @@ impl Job {
         self.is_lead
     }
 
-    /// Returns whether the method should save its state and end with [`Failure::Stopped`]. Check it several times a
+    /// Returns whether the method should save its state and end with [`Failure::Stopped`]. Call this several times a
     /// second.
     pub fn is_stopping(&self) -> bool {
         self.signal.why().is_some()
@@ -252,7 +252,7 @@ impl Job {
         Interrupt::when(move || signal.why().is_some())
     }
 
-    /// Reports progress. Never waits: a newer report replaces one that has not been received yet.
+    /// Reports progress. Never waits: a newer report replaces an earlier report that has not been received yet.
     pub fn report(&self, progress: Progress) {
         let mut reports = self.reports.lock();
         let Reports { listener, last } = &mut *reports;
@@ -331,7 +331,7 @@ impl Job {
         }
     }
 
-    /// Returns the bytes that this run or an earlier one saved last. If they are damaged, returns the bytes saved
+    /// Returns the bytes that this run or an earlier run saved last. If they are damaged, returns the bytes saved
     /// before them. If both are damaged, returns nothing. A run that resumes from an older state takes longer, reaches
     /// the same result, and has a [warning](Self::warn).
     ///

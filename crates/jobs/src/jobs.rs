@@ -44,7 +44,7 @@ pub struct Jobs {
     pub datasets: String,
     /// The jobs by id.
     pub jobs: BTreeMap<String, Record>,
-    /// The number of jobs so far, including removed ones.
+    /// The number of jobs so far, including removed jobs.
     pub(crate) count: u64,
 }
 
@@ -56,7 +56,8 @@ impl fmt::Debug for Jobs {
 }
 
 impl Contract for Jobs {
-    /// The name of the common description. A service has the name and the version of its method instead.
+    /// The name of the description that all methods share. A service has the name and the version of its method
+    /// instead.
     const NAME: &'static str = "lehr.jobs";
     const VERSION: Version = Version::new(1, 0);
     const IS_SHARED: bool = true;
@@ -149,7 +150,7 @@ pub struct Record {
     /// Whether the job was cancelled.
     #[serde(default)]
     pub is_cancelled: bool,
-    /// The position of the job in the order of jobs.
+    /// The position of the job in the order in which jobs were requested.
     pub number: u64,
 }
 
@@ -198,7 +199,8 @@ pub struct Order {
     /// The prefix of the outputs' names, before the `/`. Default: the job's id.
     #[serde(default)]
     pub output: Option<String>,
-    /// A key chosen by the client. A second request with the same key returns the first job. Kept as long as the job.
+    /// A key chosen by the client. A second request with the same key returns the first job. The service keeps the key
+    /// as long as the job.
     #[serde(default)]
     pub key: Option<String>,
 }

@@ -2,10 +2,10 @@
 //! for any method that [spreads](crate::Method::SPREADS).
 //!
 //! The node writes an *order* into a folder: the method's contract, the options and the input tables. The first process
-//! ([`Part::lead`]) reads the order and sends it to the others ([`Part::follow`]). All processes make the same call of
-//! the method, which runs on the ranks of all of them. The first process reports, saves, and writes an *outcome*: the
-//! tables, or the reason why there are none. So the result is bit-identical to that of one process, and methods need no
-//! code for this.
+//! ([`Part::lead`]) reads the order and sends it to the other processes ([`Part::follow`]). All processes make the same
+//! call of the method, which runs on the ranks of all processes. The first process reports, saves, and writes an
+//! *outcome*: the tables, or the reason why there are none. So the result is bit-identical to the result of one
+//! process, and methods need no code for this.
 //!
 //! Each try has its own folder. When a node is killed, its processes end as soon as they notice, and may write into
 //! their folder until then. A new try resumes from the last checkpoint of earlier tries. If an earlier try finished

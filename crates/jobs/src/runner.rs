@@ -245,7 +245,7 @@ async fn follow(shared: &Arc<Shared>, place: &Surroundings) {
     }
 }
 
-/// Returns the next job to start: interrupted jobs first, then queued ones, each in the order of their numbers.
+/// Returns the next job to start: interrupted jobs first, then queued jobs, each in the order of their numbers.
 fn next_of(state: &Jobs, concurrency: usize) -> Option<String> {
     let running = state.jobs.values().filter(|job| job.state == State::Running).count();
     if running >= concurrency {

@@ -431,7 +431,7 @@ impl MethodService {
     }
 }
 
-/// Returns the fault for a result whose data set was replaced by another one.
+/// Returns the fault for a result whose data set was replaced by another data set.
 fn lost(dataset: &str, what: &str) -> Fault {
     Fault::new(Code::OperationFailed, format!("the data set {dataset:?} has no {what} any more"))
 }

@@ -38,8 +38,8 @@ pub struct Settings {
     pub threads: Option<usize>,
     /// The cores that jobs are bound to. Default: all.
     pub cores: Vec<usize>,
-    /// Threads x processes x nodes, such as `2x4x1`: jobs run in processes that `mpiexec` starts. Default: in this
-    /// process.
+    /// Threads x processes x nodes, such as `2x4x1`: jobs run in processes that `mpiexec` starts. Default: jobs run in
+    /// this process.
     pub layout: Option<String>,
     /// The program that starts the processes. Default: `mpiexec`.
     pub mpiexec: Option<PathBuf>,

@@ -24,7 +24,7 @@ use xxhash_rust::xxh3::Xxh3;
 pub use rows::Columns;
 pub(crate) use rows::{FINGERPRINT, SPARSE};
 
-/// The metadata key of a schema for the column of weights.
+/// The metadata key of a schema that names the column of weights.
 pub(crate) const WEIGHTS: &str = "lehr.weights";
 pub(crate) const ID: &str = "lehr.id";
 /// The metadata key of a schema that says whether numbers may be missing.

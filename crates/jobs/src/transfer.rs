@@ -1,4 +1,4 @@
-//! Transfers data sets between nodes: small ones in one request, large ones in pieces.
+//! Transfers data sets between nodes: small data sets in one request, large data sets in pieces.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek, SeekFrom};

@@ -130,7 +130,7 @@ pub struct Description {
     pub hash: String,
     /// The JSON schema of the state document.
     pub state: Value,
-    /// The operations by name, apart from those that every service has.
+    /// The operations by name, apart from the operations that every service has.
     pub operations: BTreeMap<String, OperationDescription>,
 }
 

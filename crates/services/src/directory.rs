@@ -60,7 +60,7 @@ pub struct Record {
     pub version: Version,
     /// The incarnation of the service.
     pub incarnation: u64,
-    /// The phase within this incarnation.
+    /// The phase of the service in its present incarnation.
     pub phase: Phase,
     /// Problems at the start, such as a state that had to be restored from its copy. The service works, but needs
     /// attention.

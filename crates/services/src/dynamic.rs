@@ -183,7 +183,7 @@ impl JsonSchema for AnyDocument {
 }
 
 impl Contract for AnyDocument {
-    /// The name and version stand for all dynamic services; the outline names the contract of each.
+    /// This name and version stand for all dynamic services; each service's outline names its own contract.
     const NAME: &'static str = "lehr/dynamic";
     const VERSION: Version = Version::new(1, 0);
 }
@@ -232,8 +232,8 @@ pub trait Program: Send + Sync + 'static {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// Handles an operation. Whether the handler gets the document depends on its group; an independent handler gets
-    /// none.
+    /// Handles an operation. Whether the handler gets the document depends on its group; an independent handler gets no
+    /// document.
     ///
     /// If the program returns a fault, it must not have changed anything. If a change cannot be written to disk, Lehr
     /// undoes it after this method has returned, and the next call gets the earlier document. A program that keeps the

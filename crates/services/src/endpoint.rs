@@ -68,7 +68,7 @@ impl Endpoint {
         self.at.shared().measures.clone()
     }
 
-    /// Returns the description of an operation, if there is one of this name.
+    /// Returns the description of an operation, if there is an operation of this name.
     pub fn operation(&self, name: &str) -> Option<&OperationDescription> {
         self.at.shared().description.operations.get(name)
     }

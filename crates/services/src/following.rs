@@ -98,8 +98,8 @@ impl<D: Contract> Following<D> {
     ///
     /// # Errors
     /// Returns [`End`] when the subscription is over for good: its count or its time is used up, or another subscriber
-    /// has taken its name. It is also over if the node answers and refuses, for example because no service was ever at
-    /// the path.
+    /// has taken its name. The subscription is also over if the node answers and refuses, for example because no
+    /// service was ever at the path.
     pub async fn next(&mut self) -> Result<Event<D>, End> {
         loop {
             if let Some(seed) = self.seed.take() {

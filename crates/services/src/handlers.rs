@@ -1,8 +1,8 @@
 //! Turns handlers into branches of an interleave, and adds the steps that are the same around every handler.
 //!
-//! Before a handler runs, its request is checked. The client may expect another version, or the request may have been
-//! carried out already under the same key. After a handler has changed the state, the version is incremented and
-//! subscribers receive the change. Then the client gets the answer. A panic also becomes an answer.
+//! Before a handler runs, its request is checked. For example, the client may expect another version, or the request
+//! may have been carried out already under the same key. After a handler has changed the state, the version is
+//! incremented and subscribers receive the change. Then the client gets the answer. A panic also becomes an answer.
 
 use std::any::Any;
 use std::fmt;
@@ -211,7 +211,7 @@ impl<S: Service> Handlers<S> {
         self.add_as(O::NAME, OperationDescription::of::<O>(), install)
     }
 
-    /// Adds an operation under a name and a description that differ from those of its type.
+    /// Adds an operation under a name and a description that differ from the name and description of its type.
     pub(crate) fn add_as(
         &mut self,
         name: &'static str,
@@ -396,8 +396,8 @@ pub(crate) fn install_exclusive<S: Service, O: Operation<Contract = S::Document>
 }
 
 /// Returns the change that subscribers will get for this operation, if it succeeds. Returns `None` if the operation
-/// changes nothing or there are no subscribers. Subscribers join in the concurrent group, so none joins while an
-/// exclusive handler runs.
+/// changes nothing or there are no subscribers. Subscribers join in the concurrent group, so no subscriber joins while
+/// an exclusive handler runs.
 fn told<O: Operation>(call: &Call, name: &str, operation: &O) -> Option<Change> {
     let shared = call.shared();
     let is_told = <O::Verb as Kind>::VERB.changes_state() && shared.publisher.is_watched();
@@ -484,7 +484,7 @@ impl<S: Service> Drop for Attempt<'_, S> {
 /// request counts as never made.
 struct Keyed<T: Clone + Send + 'static> {
     operation: &'static str,
-    /// `None` for a request without a key.
+    /// The service and the key; `None` for a request without a key.
     key: Option<(Arc<Shared>, Box<str>)>,
     _outcome: std::marker::PhantomData<fn() -> T>,
 }

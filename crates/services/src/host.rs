@@ -67,7 +67,7 @@ type Reach = Arc<dyn Fn(&str) -> Result<Arc<dyn Link>, Fault> + Send + Sync>;
 /// See [`Host::kind`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kind {
-    /// The JSON schema of the configuration; `None` if the kind takes none.
+    /// The JSON schema of the configuration; `None` if the kind takes no configuration.
     pub configuration: Option<Value>,
     /// The names of the partners, with the contract of each.
     pub partners: BTreeMap<String, String>,
@@ -139,9 +139,9 @@ pub(crate) fn random() -> u64 {
 /// See [`Host::shutdown`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostReport {
-    /// Services that have ended, in the order of their ends.
+    /// The services that have ended, in the order in which they ended.
     pub stopped: Vec<String>,
-    /// Services that did not end within the limit and were cut off.
+    /// The services that did not end within the limit and were cut off.
     pub cut_off: Vec<String>,
 }
 

@@ -337,7 +337,7 @@ pub(crate) fn ask_for<D: Contract>(
     })
 }
 
-/// Returns the fault of a reference whose document type `D` is not the service's.
+/// Returns the fault of a reference whose type `D` is not the type of the service's document.
 pub(crate) fn other_contract<D: Contract>(shared: &Shared) -> Fault {
     mismatch(shared, D::NAME, D::VERSION)
 }

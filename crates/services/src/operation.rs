@@ -87,8 +87,8 @@ pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSc
 
 /// Replaces the state by another document, in one step.
 ///
-/// A service accepts it only if its handlers allow it: by [`Handlers::replaceable`](crate::Handlers::replaceable), or
-/// by a handler for `Replace`.
+/// A service accepts this operation only if it has called [`Handlers::replaceable`](crate::Handlers::replaceable), or
+/// has a handler for `Replace`.
 ///
 /// # Example
 /// See [`Handlers::replaceable`](crate::Handlers::replaceable).

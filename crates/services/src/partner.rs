@@ -88,7 +88,7 @@ impl fmt::Debug for Need {
 /// The way in which the host finds or creates a partner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Policy {
-    /// An existing service; if there are several, the one whose path comes first.
+    /// An existing service; if there are several, the service whose path comes first.
     Existing,
     /// An existing service, or else a new one.
     ExistingOrCreate,
@@ -99,7 +99,7 @@ pub(crate) enum Policy {
 }
 
 impl Partners {
-    /// Uses an existing service; if there are several, the one whose path comes first. If there is none, the start
+    /// Uses an existing service; if there are several, the service whose path comes first. If there is none, the start
     /// waits for the time that [`Placement::patience`](crate::Placement::patience) sets.
     pub fn existing<D: Contract>(&mut self, name: &'static str) -> &mut Need {
         self.add::<D>(name, Policy::Existing)
@@ -140,9 +140,9 @@ impl Need {
 /// The place where a partner was found.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
-    /// At a path of this host.
+    /// The partner is at a path of this host.
     Here(String),
-    /// On another node.
+    /// The partner is on another node.
     There(Arc<dyn Link>),
 }
 

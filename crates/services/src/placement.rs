@@ -38,7 +38,7 @@ pub struct Placement {
     pub(crate) state: Option<PathBuf>,
     pub(crate) configuration: Option<Value>,
     pub(crate) cores: Vec<usize>,
-    /// The contracts of the services for which this one is created, outermost first.
+    /// The contracts of the services for which this service is created, outermost first.
     pub(crate) made_for: Vec<String>,
 }
 

@@ -1,5 +1,5 @@
-//! The subscribers to the changes of one service, each with a bounded queue, so that a slow one does not delay the
-//! others.
+//! The subscribers to the changes of one service, each with a bounded queue, so that a slow subscriber does not delay
+//! the other subscribers.
 //!
 //! A change is published while its handler still has exclusive access to the state, so changes are published in the
 //! order of their versions. A subscriber registers in the concurrent group, so no change can happen between its
@@ -32,7 +32,7 @@ pub struct Change {
     verb: Verb,
     key: Option<String>,
     body: Body,
-    /// The encoded body, in JSON and in MessagePack. Each is encoded once for all subscribers.
+    /// The encoded body, in JSON and in MessagePack. Each format is encoded once for all subscribers.
     written: [OnceLock<Result<Arc<[u8]>, Fault>>; 2],
 }
 
@@ -282,7 +282,7 @@ struct Queue {
 /// The next event for a subscriber.
 pub(crate) enum Next {
     Change(Arc<Change>),
-    /// This many changes were dropped; no event follows until [`Subscriber::resume`] is called.
+    /// The number of changes that were dropped; no event follows until [`Subscriber::resume`] is called.
     Gap(u64),
     End(End),
     Nothing,

@@ -615,8 +615,8 @@ impl<D: Contract> Reference<D> {
     /// Ends the service. When you get the answer, nothing of the service remains: later requests get
     /// [`Code::UnknownService`].
     ///
-    /// Running operations finish, waiting ones are refused with [`Code::ServiceStopping`], then [`Service::stop`] runs.
-    /// Don't wait for the answer in a handler of the service itself: the end would wait for the handler.
+    /// Running operations finish, waiting operations are refused with [`Code::ServiceStopping`], then [`Service::stop`]
+    /// runs. Don't wait for the answer in a handler of the service itself: the end would wait for the handler.
     ///
     /// # Errors
     /// Returns [`Code::ActionNotSupported`] if only the host may end the service.

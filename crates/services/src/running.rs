@@ -1,5 +1,5 @@
-//! The running handlers of a service, the times when they began to wait, and what they wait for. They show why a
-//! service is stuck.
+//! The running handlers of a service, the times when they began to wait, and what they wait for. These records show why
+//! a service is stuck.
 //!
 //! A handler that does not wait is never recorded. It ends with its first poll, and recording costs it only two stores
 //! to a thread-local word. A handler is recorded at its first wait, with the task that it runs in, and gives its reason

@@ -41,7 +41,7 @@ pub(crate) trait Files: Send + Sync {
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Forces the written bytes to the disk.
     fn synchronise(&self, path: &Path) -> io::Result<()>;
-    /// Renames a file over another.
+    /// Renames a file, which replaces the file at the new name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Forces the names in a folder to the disk.
     fn synchronise_folder(&self, folder: &Path) -> io::Result<()>;
@@ -236,7 +236,7 @@ impl Store {
     }
 }
 
-/// A state that was read.
+/// A state that was read from its file.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Loaded<D> {
     pub(crate) document: D,

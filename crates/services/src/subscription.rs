@@ -19,7 +19,7 @@ use crate::reference::State;
 /// The default for the maximum number of changes that may wait for a subscriber.
 const CAPACITY: usize = 256;
 
-/// The upper limit of the number of changes that may wait.
+/// The upper limit for the capacity that a subscriber may set.
 const CAPACITY_MAX: usize = 65_536;
 
 /// The way in which a subscriber whose queue is full is handled.
@@ -69,7 +69,7 @@ impl Subscribe {
         self
     }
 
-    /// Selects changes by these operations only. Without names: all operations.
+    /// Selects changes by these operations only. Without names, all operations are selected.
     pub fn operations<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.operations = names.into_iter().map(Into::into).collect();
         self
@@ -354,7 +354,7 @@ impl<D: Contract> Drop for Subscription<D> {
 
 /// The reason why [`next`] returns no change.
 pub(crate) enum Over {
-    /// This many changes were dropped.
+    /// The number of changes that were dropped.
     Gap(u64),
     /// No change will follow.
     End(End),

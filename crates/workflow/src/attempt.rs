@@ -41,13 +41,13 @@ pub(crate) struct Attempt {
     pub(crate) body: Value,
     pub(crate) key: String,
     pub(crate) timeout: Option<Duration>,
-    /// Data sets to fetch, each with the node that has it.
+    /// The data sets to fetch, each with the node that has it.
     pub(crate) fetch: Vec<(Option<String>, String)>,
     pub(crate) is_job: bool,
     /// The job that was already begun for the item.
     pub(crate) job: Option<String>,
-    /// Whether this is not the first part of the run. If so, a repeated order may find a job that was cancelled with an
-    /// earlier part.
+    /// Whether the run has had an earlier part. If so, a repeated order may find a job that was cancelled with that
+    /// part.
     pub(crate) is_resumed: bool,
     /// Receives the job that this attempt begins. The port is closed when no job is wanted any longer. If the port
     /// refuses a job because it is closed, the attempt cancels the job.

@@ -117,7 +117,7 @@ pub(crate) struct Described {
     /// The purpose of the parameter.
     #[serde(default)]
     pub(crate) about: String,
-    /// The value if none is given. Without a default, a value must be given.
+    /// The value if no value is given. Without a default, a value must be given.
     #[serde(default)]
     pub(crate) default: Option<Value>,
 }

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// See [`Machine`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
-    /// The indices of the steps that must be done before this one.
+    /// The indices of the steps that must be done before this step.
     pub needs: Vec<usize>,
     /// The maximum number of attempts at an item, at least one.
     pub attempts: u32,
@@ -91,7 +91,7 @@ pub enum Command {
     Wait {
         /// The item.
         item: Item,
-        /// The attempt that failed.
+        /// The number of the attempt that failed, counted from 1.
         attempt: u32,
     },
     /// Give an item up, because its answer or the end of its wait is no longer needed.

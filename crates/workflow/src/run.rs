@@ -211,7 +211,7 @@ pub struct Run {
     /// The number of the run's current part. It rises when the run is begun, resumed or repeated from a step. Runners
     /// of earlier parts may no longer change the run.
     pub part: u64,
-    /// A text that makes the keys of this run's requests different from those of all other runs, on any node.
+    /// A text that makes the keys of this run's requests different from the keys of all other runs, on any node.
     pub token: String,
     /// The position of the run in the order in which runs were begun.
     pub number: u64,

@@ -81,8 +81,8 @@ impl Workflows {
         Self { document: WorkflowState::default(), live: BTreeMap::new(), client, goes_on: true }
     }
 
-    /// Sets that runs which the end of the node interrupted stay `stopped` until a client resumes them. Default: these
-    /// runs continue when the service starts.
+    /// Lets interrupted runs stay `stopped` until a client resumes them. The end of the node interrupts runs. Default:
+    /// interrupted runs continue when the service starts.
     ///
     /// # Example
     /// ```
@@ -277,7 +277,7 @@ struct Reopen {
     again: BTreeSet<String>,
 }
 
-/// Returns the access to other nodes. Only the node itself may send this request; the encoded answer contains nothing.
+/// Returns the access to other nodes. Only the node itself may send this request; its encoded answer is empty.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = WorkflowState, verb = Query, name = "reach", reply = Reached)]
 struct Reach {}

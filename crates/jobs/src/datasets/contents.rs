@@ -59,7 +59,7 @@ fn disk(error: &(dyn std::error::Error + 'static)) -> Fault {
     Fault::new(Code::InsufficientResources, reason).log(error.to_string())
 }
 
-/// Returns the fault for an upload whose bytes differ from the acknowledged ones.
+/// Returns the fault for an upload whose bytes differ from the acknowledged bytes.
 fn damaged_upload(damage: &str) -> Fault {
     let reason = format!("what was kept of the upload is damaged: {damage}; remove it and upload it again");
     Fault::new(Code::OperationFailed, reason)
@@ -239,8 +239,8 @@ impl Contents {
     /// Returns the bytes of an upload after checking them.
     ///
     /// # Errors
-    /// Returns [`Code::OperationFailed`] if the bytes differ from the acknowledged ones; [`Code::InvalidValue`] if
-    /// their SHA-256 is not the expected one; [`Code::InsufficientResources`] if they cannot be read.
+    /// Returns [`Code::OperationFailed`] if the bytes differ from the acknowledged bytes; [`Code::InvalidValue`] if
+    /// they do not have the expected SHA-256; [`Code::InsufficientResources`] if they cannot be read.
     pub(crate) fn part(&self, number: u64, bytes: u64, sha256: Option<&str>) -> Result<File, Fault> {
         self.check_length(number, bytes)?;
         let open = || -> io::Result<File> {
