@@ -3,7 +3,7 @@
 //! A client has one thread, and one HTTP/2 connection for each node. Requests are sent in the order of the calls, and
 //! the network edge admits requests from one connection to one service in that order. Behind a proxy that speaks only
 //! HTTP/1.1, each request has its own connection. The order of simultaneous requests is then undefined. If a connection
-//! breaks, the next request opens a new one. A request in progress is sent again only if that is harmless.
+//! breaks, the next request opens a new connection. A request in progress is sent again only if that is harmless.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -87,7 +87,8 @@ impl fmt::Debug for Client {
     }
 }
 
-/// The authorities that the client trusts: the given authorities, or else the machine's, which are loaded at first use.
+/// The authorities that the client trusts: the given authorities, or else the authorities that the machine trusts,
+/// which are loaded at first use.
 #[derive(Default)]
 pub(crate) struct Trusting {
     told: Option<Trust>,
@@ -381,7 +382,7 @@ impl Connection {
     }
 }
 
-/// Returns an error in words.
+/// Describes an error: by the TLS reason inside it, if there is one.
 fn said(error: &hyper::Error) -> String {
     reason_within(error).unwrap_or_else(|| error.to_string())
 }

@@ -11,7 +11,7 @@ use crate::body::Answer;
 use crate::conditions::GZIP;
 use crate::edge::{Edge, Peer};
 
-/// The lengths of answers to compress. Shorter answers are faster to send than to compress; longer ones would keep a
+/// The lengths of answers to compress. Shorter answers are faster to send than to compress; longer answers would keep a
 /// worker busy for seconds.
 const LENGTHS: std::ops::Range<usize> = 1 << 10..64 << 20;
 

@@ -28,8 +28,8 @@ pub(crate) enum Tags {
 }
 
 impl Tags {
-    /// Returns the tags of `If-Match`. A request changes the state only if the current version is among them. A weak
-    /// tag never matches.
+    /// Returns the tags of `If-Match`. A request changes the state only if the current version is among these tags. A
+    /// weak tag never matches.
     pub(crate) fn demanded(headers: &HeaderMap) -> Option<Self> {
         Self::of(headers, &header::IF_MATCH, read_tag)
     }

@@ -1,4 +1,4 @@
-//! The connections of a node: counts them by address, and closes idle ones if there are too many.
+//! The connections of a node: counts them by address, and closes idle connections if there are too many.
 //!
 //! A connection is idle while no answer is being sent on it. If there is no room for a new client, the connection that
 //! has been idle longest is closed. Connections of the address with the most connections are closed first. So a client
@@ -94,7 +94,7 @@ impl Connections {
         Some(Arc::new(Place { among: self.clone(), number, evicted, unsent }))
     }
 
-    /// Closes an idle connection to free its descriptor; returns whether there was one.
+    /// Closes an idle connection to free its descriptor; returns whether there was an idle connection.
     pub(crate) fn spare_one(&self) -> bool {
         self.table.lock().evict(None)
     }

@@ -47,9 +47,9 @@ const ADDRESSES: usize = 10_000;
 /// The number of times that an otherwise idle thread looks for an answer before it sleeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Looks {
-    /// Looks with a pause of some tens of nanoseconds before each.
+    /// The number of looks with a pause of some tens of nanoseconds before each look.
     pub(crate) spinning: usize,
-    /// Further looks, each after the thread has yielded its core.
+    /// The number of further looks, each after the thread has yielded its core.
     pub(crate) yielding: usize,
 }
 
@@ -80,7 +80,7 @@ pub(crate) struct Edge {
     subscriptions: Arc<Semaphore>,
     /// The number of times that a thread looks for an answer before it sleeps.
     pub(crate) looks: Looks,
-    /// By address: the number of requests left, and the time at which it was computed.
+    /// For each address, the number of requests left, and the time at which this number was computed.
     buckets: Mutex<HashMap<IpAddr, (f64, Duration)>>,
 }
 
@@ -160,7 +160,7 @@ impl Edge {
         place(&self.requests, "requests")
     }
 
-    /// Returns whether the node serves only one request, that of the caller.
+    /// Returns whether the calling task's request is the only request that is being served.
     pub(crate) fn has_one_request(&self) -> bool {
         self.requests.available_permits() + 1 >= self.limits().requests.min(Semaphore::MAX_PERMITS)
     }
@@ -231,7 +231,7 @@ pub(crate) fn listen(
     Ok(threads)
 }
 
-/// Accepts connections until the node stops, then waits until those being served have ended.
+/// Accepts connections until the node stops, then waits until the connections that are being served have ended.
 async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Receiver<bool>) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     let mut served = tokio::task::JoinSet::new();

@@ -63,7 +63,7 @@ pub(crate) fn wishes_of_many(query: &str) -> Result<(Vec<String>, Subscribe), Fa
 
 /// A subscription whose events a stream sends.
 pub(crate) struct Source<Still> {
-    /// The service, if the stream has several: then each of its events names it.
+    /// The path of the service, if the stream has several services. Each event then contains this path.
     pub(crate) service: Option<String>,
     pub(crate) events: Box<dyn Events>,
     pub(crate) place: OwnedSemaphorePermit,

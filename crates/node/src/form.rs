@@ -14,7 +14,7 @@ const PARTS_MAX: usize = 64;
 pub(crate) struct Form<'a> {
     /// The names and texts of the parts that are not the file.
     pub fields: Vec<(String, String)>,
-    /// The file's media type: the one that its part states, or else the one that its name implies.
+    /// The media type that the file's part states, or else the media type that the file's name implies.
     pub media_type: Option<&'static str>,
     /// The bytes of the file.
     pub file: &'a [u8],

@@ -15,7 +15,8 @@ pub(crate) const TIMEOUT: &str = "lehr-timeout-ms";
 /// The header for the contract that the client expects: name, space, version.
 pub(crate) const CONTRACT: &str = "lehr-contract";
 
-/// The header for the incarnation of the service: in a request the expected one, in an answer the one that answered.
+/// The header for the incarnation of the service: in a request the expected incarnation, in an answer the incarnation
+/// that answered.
 pub(crate) const INCARNATION: &str = "lehr-incarnation";
 
 /// The header for a key that makes it safe to repeat the request.

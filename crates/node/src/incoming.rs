@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use crate::edge::Edge;
 use crate::refusal::Refused;
 
-/// Reads a body, up to the limit.
+/// Reads a body, up to the size limit of the node.
 pub(crate) async fn read(edge: &Edge, body: &mut Incoming) -> Result<Vec<u8>, Refused> {
     let limits = edge.limits();
     let too_large = || Fault::new(Code::TooLarge, format!("a body has at most {} bytes here", limits.body_bytes));

@@ -1,4 +1,5 @@
-//! The inspector of a node as a service: running and waiting handlers, subscribers, and the state of the workers.
+//! The inspector of a node as a service. It shows waiting handlers, waiting requests, subscribers, and the state of the
+//! workers.
 
 use std::time::Duration;
 
@@ -100,7 +101,7 @@ pub struct SeenHandler {
     pub operation: String,
     /// The caller of the operation.
     pub caller: Option<String>,
-    /// The time that the handler has waited, in milliseconds.
+    /// The time since the handler first waited, in milliseconds.
     pub age_ms: u64,
     /// The reasons of the handler's wait, as far as known.
     pub waits_for: Vec<String>,
@@ -128,7 +129,7 @@ pub struct SeenSubscriber {
     pub name: Option<String>,
     /// The number of changes that the subscriber has not taken.
     pub queued: usize,
-    /// The number of changes that were dropped for the subscriber.
+    /// The number of dropped changes that the subscriber has not been told about yet.
     pub missed: u64,
 }
 

@@ -2,7 +2,7 @@
 //! node runs.
 //!
 //! Only the operator of the node gets the log. It contains texts of faults that clients and state documents don't get.
-//! It never contains tokens, bodies or the query of an address.
+//! It never contains tokens, bodies or the query string of a URL.
 
 use std::fmt;
 
@@ -26,13 +26,13 @@ pub const LOG: &str = "/log";
 pub enum Level {
     /// No lines.
     Off,
-    /// The node failed.
+    /// The node failed to answer a request.
     Error,
     /// A request was refused.
     Warn,
     /// A request was answered.
     Info,
-    /// A health check.
+    /// A health check or a request for metrics was answered.
     Debug,
 }
 

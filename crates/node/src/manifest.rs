@@ -81,7 +81,7 @@ pub struct ServiceRecord {
     /// The services to use as partners, by the partner's name: a path, or an address on another node (http://node:8420/notes).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub partners: BTreeMap<String, String>,
-    /// Services that must be ready before this one starts, in addition to its partners.
+    /// Services that must be ready before this service starts, in addition to its partners.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
     /// The numbers of the cores that the service runs on. If empty, the service runs on the node's workers.
@@ -233,7 +233,7 @@ impl Manifest {
         Self { services: services.into_iter().collect(), trees: BTreeMap::new() }
     }
 
-    /// Merges several manifests. Several files may name the same service if they agree on it.
+    /// Merges several manifests. Several files may name the same service if their records are equal.
     ///
     /// # Errors
     /// Returns the services on which two files disagree, each with both places.

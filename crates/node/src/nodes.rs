@@ -1,12 +1,13 @@
 //! The other nodes that this node knows, with their services while their leases last.
 //!
-//! A node that knows the address of another follows that node's directory, and asks it for a sign of life three times
-//! per lease. Every answer renews the lease. A node that does not answer is *silent*. When its lease has expired, it
-//! and its services are *gone*. When it answers again, it is *up*, with its services at that time. Times come from the
-//! host's clock, which never goes back. If the clock jumps, the node asks again before it declares any lease expired.
+//! A node that knows the address of another node follows that node's directory, and asks it for a sign of life three
+//! times per lease. Every answer renews the lease. A node that does not answer is *silent*. When its lease has expired,
+//! it and its services are *gone*. When it answers again, it is *up*, with its services at that time. Times come from
+//! the host's clock, which never goes back. If the clock jumps, the node asks again before it declares any lease
+//! expired.
 //!
-//! A node reports only what it has itself learnt from another; there is no agreement between nodes. If the network is
-//! partitioned, each side keeps its own nodes and loses the nodes of the other side.
+//! A node reports only facts that it has itself learnt from another node; there is no agreement between nodes. If the
+//! network is partitioned, each side keeps its own nodes and loses the nodes of the other side.
 
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
@@ -40,7 +41,7 @@ const ASKED_IN_A_LEASE: u32 = 3;
 /// See [`Joining`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Nodes {
-    /// The other nodes, without this one.
+    /// The other nodes, without this node.
     pub nodes: BTreeMap<String, Joined>,
 }
 
@@ -184,8 +185,8 @@ struct Followed {
 }
 
 impl Joining {
-    /// Creates a `Joining` that follows no node yet. It uses this client; a node that has not answered for a `lease` is
-    /// gone.
+    /// Creates a `Joining` that follows no node yet. It reaches other nodes through this client. A node that has not
+    /// answered for the time `lease` counts as gone.
     ///
     /// # Panics
     /// Panics if `lease` is shorter than a millisecond.
@@ -216,7 +217,7 @@ impl Joining {
         Ok(self)
     }
 
-    /// Asks each node that this one follows to follow this one too, at this address. A node that has no such service,
+    /// Asks each node that this node follows to follow this node too, at this address. A node that has no such service,
     /// or refuses, is still followed.
     ///
     /// # Errors
@@ -377,7 +378,7 @@ struct Follower {
     turn: Port<()>,
 }
 
-/// The first of two events.
+/// The event that came first.
 enum First {
     Told(Box<Result<Event<Directory>, End>>),
     Turn,
@@ -436,7 +437,7 @@ impl Follower {
         self.clock.timeout(self.period(), asked).await.unwrap_or_else(|_| Err(late()))
     }
 
-    /// Asks the other node to follow this one, each time that this node has subscribed to it.
+    /// Asks the other node to follow this node. This happens each time that this node has subscribed to the other node.
     async fn ask_back(&mut self) {
         if let Some((other, join)) = &self.back {
             // The other node may already follow this node, have no such service, or refuse.

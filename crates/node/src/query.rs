@@ -51,7 +51,8 @@ pub(crate) fn query(text: &str, operation: Option<&OperationDescription>) -> Res
     Ok(fields)
 }
 
-/// Encodes bytes and the fields beside them as the document of an operation; as JSON if more fields will be added.
+/// Encodes bytes and the fields beside them as the document of an operation; as JSON if `is_json`, because more fields
+/// will then be added.
 pub(crate) fn bytes_as(
     is_json: bool,
     mut fields: Map<String, Value>,

@@ -62,10 +62,11 @@ impl<T: Clone> Renewed<T> {
         Ok(Self { files, make: Box::new(make), hasher, last: Mutex::new(Last { stamp, made }) })
     }
 
-    /// Returns the value of the current files or, if they are invalid, of the last valid ones. Reports each change
-    /// once.
+    /// Returns the value of the current files or, if they are invalid, the value of the last valid files. Reports each
+    /// change once.
     ///
-    /// Each call reads the files. Only one call runs at a time, so that an older result does not overwrite a newer one.
+    /// Each call reads the files. Only one call runs at a time, so that an older result does not overwrite a newer
+    /// result.
     pub(crate) fn look(&self) -> (T, News) {
         let mut last = self.last.lock();
         let found = contents(&self.files);

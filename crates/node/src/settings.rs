@@ -59,16 +59,16 @@ pub struct Settings {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
-    /// The maximum number of connections at once. Beyond it, a new connection replaces an idle one. If no connection is
-    /// idle, the new connection is closed at once. Default: 4096.
+    /// The maximum number of connections at once. Beyond it, a new connection replaces an idle connection. If no
+    /// connection is idle, the new connection is closed at once. Default: 4096.
     pub connections: usize,
     /// The maximum number of connections at once from one address that is not a proxy's. Default: 1024.
     pub connections_per_address: usize,
     /// The time after which a connection without an answer in progress is closed. The node may close it only after
     /// twice this time. Default: 2 minutes.
     pub idle_time: Duration,
-    /// The age at which the node asks a connection's client to open another one; answers in progress continue. Default:
-    /// 1 day.
+    /// The age at which the node asks a connection's client to open another connection; answers in progress continue.
+    /// Default: 1 day.
     pub connection_age: Duration,
     /// The maximum number of bytes of answers that are kept on one connection until the client reads them. One answer
     /// is always accepted; further answers beyond the limit are replaced by status 503. Default: 128 MiB.

@@ -1,4 +1,4 @@
-//! Handles clients that do not read what they are sent: after a while their connection is closed, and the memory for
+//! Handles clients that do not read their answers: after a while, their connections are closed, and the memory for
 //! their answers is freed.
 //!
 //! This happens at two places, because an answer can be stuck in two ways. A socket whose other end does not read stops

@@ -1,4 +1,4 @@
-//! Makes a node run all services of a manifest; if one cannot be started, restores the earlier services.
+//! Makes a node run all services of a manifest; if a service cannot be started, restores the earlier services.
 
 use std::path::Path;
 use std::time::Duration;

@@ -93,7 +93,7 @@ impl Findings {
         self.kept.iter().collect()
     }
 
-    /// Returns `Ok` if there are no findings, otherwise all of them as an error.
+    /// Returns `Ok` if there are no findings, otherwise all findings as an error.
     ///
     /// # Errors
     /// Returns these findings as an error, if there are any.

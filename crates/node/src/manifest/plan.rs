@@ -103,7 +103,8 @@ impl Plan {
     ///
     /// # Errors
     /// Returns every fault of the manifest: unknown kinds, configurations that do not fit, missing partners and
-    /// dependencies, and cycles. Also cores that the machine does not have, and paths that are in use.
+    /// dependencies, and cycles. The faults also include cores that the machine does not have, and paths that are in
+    /// use.
     ///
     /// # Example
     /// See [`Plan`].
