@@ -135,7 +135,7 @@ impl DatePart {
 pub enum Gaps {
     /// Missing values are left out of distances, if the method supports it.
     Skip,
-    /// Missing values become the median of the column. For categories, they become the shares of the texts.
+    /// Missing values become the median of the column. Missing categories become the shares of the column's texts.
     Median,
     /// Missing values become the most frequent value of the column.
     Mode,

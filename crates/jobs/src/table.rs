@@ -29,7 +29,7 @@ pub(crate) const WEIGHTS: &str = "lehr.weights";
 pub(crate) const ID: &str = "lehr.id";
 /// The metadata key of a schema that says whether numbers may be missing.
 pub(crate) const GAPS: &str = "lehr.gaps";
-/// The metadata key of a fixed-point column for the value of its unit.
+/// The metadata key of a fixed-point column that gives the value of its unit.
 const SCALE: &str = "lehr.scale";
 /// The metadata key that marks the numbers of a column as whole.
 pub(crate) const WHOLE: &str = "lehr.whole";

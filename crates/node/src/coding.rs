@@ -11,8 +11,8 @@ use crate::body::Answer;
 use crate::conditions::GZIP;
 use crate::edge::{Edge, Peer};
 
-/// The lengths of answers to compress. Shorter answers are faster to send than to compress; longer answers would keep a
-/// worker busy for seconds.
+/// The lengths of answers to compress, in bytes. Shorter answers are faster to send than to compress; longer answers
+/// would keep a worker busy for seconds.
 const LENGTHS: std::ops::Range<usize> = 1 << 10..64 << 20;
 
 /// Returns whether a client accepts gzip: the header names `gzip` or `*`, with a quality other than 0.

@@ -98,7 +98,7 @@ impl Node {
 
     /// Ends the services ([`Host::shutdown`]), then the network edge. Meanwhile requests are answered 503, including
     /// requests that only wait, such as for a job's end. Spans that wait for a collector are sent last, within the rest
-    /// of the limit, but at least one second.
+    /// of the limit, but for at least one second.
     pub async fn shutdown(self, limit: Duration) -> HostReport {
         let began = Moment::now();
         self.edge.close();

@@ -25,7 +25,7 @@ pub enum Phase {
     Stopping,
     /// The service has crashed and is about to start again.
     Restarting,
-    /// The service could not be started, or crashed too often.
+    /// The service could not be started again after a crash, or crashed too often.
     Failed,
 }
 

@@ -41,7 +41,8 @@ pub enum Action {
 pub struct Message {
     /// The action.
     pub action: Action,
-    /// The verb of the action. It determines whether the request may be sent again if its outcome is unknown.
+    /// The verb of the action. Unless the request has a key, the verb determines whether it may be sent again if its
+    /// outcome is unknown.
     pub verb: Verb,
     /// The body of the operation, in `format`.
     pub body: Vec<u8>,

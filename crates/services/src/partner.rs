@@ -100,7 +100,7 @@ pub(crate) enum Policy {
 
 impl Partners {
     /// Uses an existing service; if there are several, the service whose path comes first. If there is none, the start
-    /// waits for the time that [`Placement::patience`](crate::Placement::patience) sets.
+    /// waits for one, at most for the time that [`Placement::patience`](crate::Placement::patience) sets.
     pub fn existing<D: Contract>(&mut self, name: &'static str) -> &mut Need {
         self.add::<D>(name, Policy::Existing)
     }

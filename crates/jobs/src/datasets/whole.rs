@@ -21,7 +21,7 @@ use crate::format::{Dialect, Form};
 ///
 /// The media type gives the format: `text/csv`, `text/tab-separated-values`, `application/x-npy`,
 /// `application/vnd.apache.parquet`, `application/vnd.apache.arrow.stream` or `.file`. With `application/octet-stream`,
-/// the field `format` gives the format. CSV and TSV files may be compressed with gzip.
+/// the field `format` gives the format. Text files and NPY files may be compressed with gzip.
 ///
 /// # Example
 /// ```
