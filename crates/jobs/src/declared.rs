@@ -37,8 +37,8 @@ pub(crate) struct Declared {
     fits: Option<Fits>,
 }
 
-/// Full results of jobs in this process, by job id, for callers that need more than the tables. They are kept until
-/// this value is dropped.
+/// Full results of jobs in this process, by job id, for callers that need more than the tables. The results are kept
+/// until this value is dropped.
 ///
 /// # Example
 /// ```
@@ -98,7 +98,7 @@ pub struct TableOptions {
     /// How missing values are handled. Default: with `auto`, the handling that suits the method; otherwise missing
     /// values are errors, unless the method supports them.
     pub missing: Option<Gaps>,
-    /// The parts of each date among `columns` to compare. Default: the days.
+    /// The parts by which dates are compared, for each date among `columns`. Default: the days.
     pub date_parts: Vec<DatePart>,
 }
 

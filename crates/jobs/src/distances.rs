@@ -54,9 +54,9 @@ pub struct Distances {
 }
 
 impl Distances {
-    /// Creates the method for a service that runs one job. It saves finished pairs in this file instead of the job's
-    /// own file, so that the pairs outlive the service. The file has the format of a checkpoint of `lehr distances`. A
-    /// job resumes from the pairs in the file; the file is never removed.
+    /// Creates the method for a service that runs one job. The method saves finished pairs in this file instead of the
+    /// job's own file, so that the pairs outlive the service. The file has the format of a checkpoint of `lehr
+    /// distances`. A job resumes from the pairs in the file; the file is never removed.
     ///
     /// # Example
     /// ```

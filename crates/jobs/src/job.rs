@@ -302,8 +302,9 @@ impl Job {
     }
 
     /// Returns the path of a log, for methods whose results are too large to be saved again every second. The method
-    /// appends finished results, and checks the results that the log already has. At first, the file does not exist. It
-    /// survives a crash if the service keeps its jobs, and it is removed when the job is done.
+    /// appends finished results, and checks the results that the log already has. The file does not exist before the
+    /// method creates it. The file survives a crash if the service keeps its jobs, and it is removed when the job is
+    /// done.
     ///
     /// # Errors
     /// Returns [`Failure::Environment`] if its folder cannot be created.

@@ -188,8 +188,8 @@ pub struct Reports {
 }
 
 impl Reports {
-    /// Creates a service that also writes pages and tables as files, for a process without HTTP. It writes them to
-    /// `FOLDER/SERVICE/REPORT`, where `SERVICE` is the path of the service.
+    /// Creates a service that also writes pages and tables as files, for a process without HTTP. The service writes the
+    /// files to `FOLDER/SERVICE/REPORT`, where `SERVICE` is the path of the service.
     pub fn writing(folder: PathBuf) -> Self {
         Self { folder: Some(folder), ..Self::default() }
     }

@@ -157,8 +157,8 @@ pub(crate) async fn serve(edge: Arc<Edge>, stream: Stream, peer: Peer, mut stopp
 /// The order of the requests to each service on one connection.
 #[derive(Default)]
 struct Lanes {
-    /// The signal of the last request to each service. It fires when that request has been handed over, or when it is
-    /// certain that it never will be.
+    /// The signal of the last request to each service. The signal fires when the request has been handed over, or when
+    /// it is certain that the request never will be.
     last: Mutex<HashMap<String, oneshot::Receiver<()>>>,
 }
 

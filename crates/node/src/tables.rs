@@ -24,8 +24,8 @@ pub(crate) const BYTES_MAX: usize = 64 << 20;
 /// text.
 pub(crate) const FORM: Format = Format::MessagePack;
 
-/// The header that describes the rows of an answer. It has the first row, the row after the last one, and the number of
-/// rows in the table.
+/// The header that describes the rows of an answer. The header has the first row, the row after the last one, and the
+/// number of rows in the table.
 const ROWS: &str = "lehr-rows";
 
 /// A file format for rows.

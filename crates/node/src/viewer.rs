@@ -100,8 +100,8 @@ impl Viewer {
     }
 }
 
-/// Returns the viewer's answer, if the request is for the viewer. It ignores the caller, because its files say nothing
-/// about the services.
+/// Returns the viewer's answer, if the request is for the viewer. The viewer ignores the caller, because its files say
+/// nothing about the services.
 pub(crate) fn shown(edge: &Edge, request: &Request<()>) -> Option<Result<Response<Answer>, Refused>> {
     let (viewer, path) = (&edge.settings.viewer, request.uri().path());
     if viewer.is_empty() || path == EVENTS {

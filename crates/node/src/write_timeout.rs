@@ -1,10 +1,10 @@
 //! Handles clients that do not read their answers: after a while, their connections are closed, and the memory for
 //! their answers is freed.
 //!
-//! This happens at two places, because an answer can be stuck in two ways. A socket whose other end does not read stops
-//! taking bytes. This shows at the lowest layer, for any protocol above. On HTTP/2, a client may also read its
-//! connection, and so answer every ping, but never open the window of one stream. [`Pieces`], which passes the answer
-//! on piece by piece, detects this.
+//! Stuck answers are detected at two places, because an answer can be stuck in two ways. A socket whose other end does
+//! not read stops taking bytes. The lowest layer detects this, for any protocol above. On HTTP/2, a client may also
+//! read its connection, and so answer every ping, but never open the window of one stream. [`Pieces`], which passes the
+//! answer on piece by piece, detects this.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -71,8 +71,8 @@ impl WriteTimeout {
     }
 }
 
-/// Writes without Tokio, which would wait until the system reports room. It needs no descriptor: if none is left,
-/// existing clients continue.
+/// Writes without Tokio, which would wait until the system reports room. This needs no file descriptor: if none is
+/// left, existing clients continue.
 #[cfg(unix)]
 fn write_now(stream: &TcpStream, parts: &[io::IoSlice<'_>]) -> io::Result<usize> {
     use std::os::fd::AsFd;

@@ -411,8 +411,8 @@ struct Attempt<'a, S: Service> {
     shared: &'a Shared,
     operation: &'static str,
     changes: bool,
-    /// The earlier document, if the service keeps its document on disk. It is restored after a failure, so that memory
-    /// and disk agree.
+    /// The earlier document, if the service keeps its document on disk. This document is restored after a failure, so
+    /// that memory and disk agree.
     before: Option<S::Document>,
     is_settled: bool,
 }

@@ -77,7 +77,7 @@ pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSc
         None
     }
 
-    /// Returns the same operation under the name in the request. This is for operations of [dynamic
+    /// Returns the same operation under the name in the request. This method is for operations of [dynamic
     /// services](crate::Outline), whose names are not known at compile time.
     #[doc(hidden)]
     fn under(self, _name: &'static str) -> Self {

@@ -142,7 +142,7 @@ impl Change {
         }
     }
 
-    /// Returns the operation as bytes, for network edges. It is encoded once for all receivers.
+    /// Returns the operation as bytes, for network edges. The operation is encoded once for all receivers.
     ///
     /// # Errors
     /// Fails if the operation cannot be expressed in the format. It also fails if the bytes came from another process

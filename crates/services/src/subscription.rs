@@ -231,7 +231,7 @@ impl std::error::Error for End {}
 /// See [`Subscription`].
 #[derive(Debug)]
 pub enum Event<D> {
-    /// The whole state: comes first, and after a gap.
+    /// The whole state, which comes first and after each gap.
     Seed(State<D>),
     /// A change. Its version is one more than the version of the event before, unless the subscription has a filter or
     /// coalesces changes.

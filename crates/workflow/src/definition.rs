@@ -72,7 +72,7 @@ pub(crate) struct Definition {
     pub(crate) services: BTreeMap<String, ServiceRecord>,
     /// The steps by name.
     pub(crate) steps: BTreeMap<String, Step>,
-    /// The answer of the run. It may contain references. Default: nothing.
+    /// The answer of the run, which may contain references. Default: nothing.
     #[serde(default)]
     pub(crate) output: Value,
     /// The maximum number of items that are processed at the same time, over all steps. Default: 8.
@@ -156,11 +156,12 @@ pub(crate) struct Step {
     /// The operation of the service.
     #[schemars(length(min = 1))]
     pub(crate) operation: String,
-    /// The node where the service runs, such as `http://127.0.0.1:8420`. It may contain parameters. Default: the node
-    /// of the run.
+    /// The address of the node where the service runs, such as `http://127.0.0.1:8420`. The address may contain
+    /// parameters. Default: the node of the run.
     #[serde(default)]
     pub(crate) node: Option<String>,
-    /// The body of the operation. It may contain references to parameters and earlier steps. Default: an empty table.
+    /// The body of the operation, which may contain references to parameters and earlier steps. Default: an empty
+    /// table.
     #[serde(default)]
     pub(crate) with: Option<Value>,
     /// Steps that must be done before this step, in addition to the steps that it refers to.
@@ -194,9 +195,9 @@ pub(crate) struct Step {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fetch {
-    /// The name of the data set, on both nodes. It may contain references.
+    /// The name of the data set, on both nodes. The name may contain references.
     pub(crate) dataset: String,
-    /// The node that has the data set. It may contain parameters. Default: the node of the run.
+    /// The address of the node that has the data set. The address may contain parameters. Default: the node of the run.
     #[serde(default)]
     pub(crate) from: Option<String>,
 }

@@ -46,7 +46,7 @@ pub(crate) struct Scope<'a> {
 }
 
 impl Template {
-    /// Parses a text.
+    /// Parses a text into plain parts and references.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut plain = String::new();

@@ -75,8 +75,8 @@ impl Intake {
         self.told.clone()
     }
 
-    /// Publishes how much memory is left, before more is reserved. It is not published after each value, because this
-    /// would be slow.
+    /// Publishes how much memory is left, before more is reserved. This is not done after each value, because it would
+    /// be slow.
     pub(crate) fn tell(&self) {
         *self.told.0.lock() = self.left;
     }
@@ -245,8 +245,8 @@ impl Column {
         }
     }
 
-    /// Reports bytes that are not valid UTF-8. They count towards the memory limit, because they are examined again for
-    /// each row that refers to them.
+    /// Reports bytes that are not valid UTF-8. The bytes count towards the memory limit, because they are examined
+    /// again for each row that refers to them.
     pub(crate) fn no_text(&mut self, bytes: &[u8], intake: &mut Intake) {
         self.fault(intake, "text in UTF-8", || format!("{} bytes that are none", bytes.len()));
         if self.has_room(bytes.len(), intake) {

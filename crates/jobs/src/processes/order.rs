@@ -64,8 +64,8 @@ fn table_path(folder: &Path, name: &str) -> PathBuf {
 }
 
 /// Reads the order that a node has written into a folder, with the state from which the job resumes. The first process
-/// of the job calls this function. It sends the bytes to all processes and makes its own [`Part`](super::Part) from
-/// them.
+/// of the job calls this function. That process sends the bytes to all processes and makes its own
+/// [`Part`](super::Part) from them.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be read or has no order, or if a checkpoint cannot be read. The error is also
