@@ -97,9 +97,9 @@ impl<D: Contract> Following<D> {
     /// Cancel-safe: if you drop the future while it waits, no event is lost.
     ///
     /// # Errors
-    /// Returns [`End`] when the subscription is over for good. Its count or its time may be used up, another subscriber
-    /// may have taken its name, or it was too slow and its settings end it then. The subscription is also over if the
-    /// node answers and refuses, for example because no service was ever at the path.
+    /// Returns [`End`] when the subscription is over for good. Its count or its time may be used up, or another
+    /// subscriber may have taken its name. It may also have been too slow, if its settings end a slow subscription. The
+    /// subscription is also over if the node answers and refuses, for example because no service was ever at the path.
     pub async fn next(&mut self) -> Result<Event<D>, End> {
         loop {
             if let Some(seed) = self.seed.take() {
