@@ -220,7 +220,7 @@ pub struct Begin {
     /// The SHA-256 of the file in hexadecimal digits, checked at the end.
     #[serde(default)]
     pub sha256: Option<String>,
-    /// The columns to keep, in addition to weights and ids. Default: all; of text files, all numeric columns.
+    /// The columns to keep, in addition to weights and ids. Default: all columns; of text files, all numeric columns.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub columns: Option<Vec<String>>,
@@ -469,10 +469,11 @@ pub struct Read {
     /// The number of the first row, counted from 0. Default: 0.
     #[serde(default)]
     pub from: u64,
-    /// The end of the rows, exclusive. Default: the number of rows.
+    /// The end of the rows, exclusive. Default: the number of rows of the data set.
     #[serde(default)]
     pub to: Option<u64>,
-    /// Take every n-th row, beginning with the first: 16 gives a sixteenth of the rows. Default: every row.
+    /// Take every n-th row, beginning with the first: 16 gives a sixteenth of the rows. Default: 1, which gives all
+    /// rows.
     #[serde(default)]
     pub every: Option<NonZeroU64>,
 }

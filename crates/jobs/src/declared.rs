@@ -88,17 +88,18 @@ pub struct TableOptions {
     /// range.
     pub scale: Option<ColumnScale>,
     /// Choose columns, logarithms and scaling from the data, fill missing values and set isolated rows aside. The
-    /// result gives the reason for each choice. This is for ordinary tables, such as uploads in the format `table`.
-    /// Default: no.
+    /// result gives the reason for each choice. Automatic preparation is meant for ordinary tables, such as uploads in
+    /// the format `table`. Default: no.
     pub auto: bool,
-    /// Columns that are not used. Default: none.
+    /// Columns of the data set that the method does not use. Default: none.
     pub exclude: Vec<String>,
-    /// Columns whose logarithms are used. Results are in the original units of the columns. Default: none.
+    /// Columns of which the method uses the logarithms. Results are in the original units of these columns. Default:
+    /// none.
     pub log: Vec<String>,
     /// How missing values are handled. Default: with `auto`, the handling that suits the method; otherwise missing
     /// values are errors, unless the method supports them.
     pub missing: Option<Gaps>,
-    /// The parts by which dates are compared, for each date among `columns`. Default: the days.
+    /// The parts by which dates are compared, for each date among `columns`. Default: only the days.
     pub date_parts: Vec<DatePart>,
 }
 

@@ -31,7 +31,7 @@ pub use lehr_methods::distances::{Alignment, Element, Letters, Metric, Options};
 
 /// The name of the input table.
 const ITEMS: &str = "items";
-/// The name of the column with sequences. If the table has it, sequences are compared.
+/// The name of the column with sequences. If the table has this column, the method compares sequences.
 const SEQUENCE: &str = "sequence";
 
 /// Dissimilarities of all pairs of items as a [`Method`].

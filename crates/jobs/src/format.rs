@@ -61,8 +61,8 @@ pub enum Form {
     Csv,
     /// Tab-separated text (TSV).
     Tsv,
-    /// An ordinary table; all columns are kept. It may have numbers as written (`1.818,99 €`), texts, dates and missing
-    /// values. The file is delimited text (plain or gzip), a workbook (xlsx, xls, ods), JSON lines, an array of
+    /// An ordinary table; all columns are kept. The table may have numbers as written (`1.818,99 €`), texts, dates and
+    /// missing values. The file is delimited text (plain or gzip), a workbook (xlsx, xls, ods), JSON lines, an array of
     /// objects, Parquet or Arrow; Lehr detects which. Jobs prepare it with `auto` and the related options.
     Table,
     /// A NumPy array of numbers in one or two dimensions; plain or gzip.
@@ -96,7 +96,8 @@ pub enum Form {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reading {
-    /// The columns to keep, in addition to weights and ids. Default: all; of CSV and TSV files, all numeric columns.
+    /// The columns to keep, in addition to weights and ids. Default: all columns; of CSV and TSV files, all numeric
+    /// columns.
     pub columns: Option<Vec<String>>,
     /// The column of weights. Default: the column that an Arrow file names, or none.
     pub weights: Option<String>,

@@ -292,8 +292,8 @@ impl Job {
         Ok(())
     }
 
-    /// Saves the state of a run, if this is due. If this fails, the run continues, and the previous checkpoint is still
-    /// there.
+    /// Saves the state of a run as a checkpoint, if one is due. If saving fails, the run continues, and the previous
+    /// checkpoint is still there.
     pub(crate) fn save_checkpoint(&self, checkpoint: &dyn AnyCheckpoint) {
         if self.is_save_due() {
             let bytes = checkpoint.to_json().map_err(|error| Failure::Internal(error.to_string()));
@@ -332,9 +332,9 @@ impl Job {
         }
     }
 
-    /// Returns the bytes that this run or an earlier run saved last. If they are damaged, returns the bytes saved
-    /// before them. If both are damaged, returns nothing. A run that resumes from an older state takes longer, reaches
-    /// the same result, and has a [warning](Self::warn).
+    /// Returns the bytes that this run or an earlier run saved last. If the last bytes are damaged, returns the bytes
+    /// saved before them. If both are damaged, returns nothing. A run that resumes from an older state takes longer,
+    /// reaches the same result, and has a [warning](Self::warn).
     ///
     /// # Errors
     /// Returns [`Failure::Environment`] if the bytes cannot be read.

@@ -280,7 +280,7 @@ pub struct Rows {
     /// The number of the first row, counted from 0. Default: 0.
     #[serde(default)]
     pub from: u64,
-    /// The end of the rows, exclusive. Default: the number of rows.
+    /// The end of the rows, exclusive. Default: the number of rows of the output.
     #[serde(default)]
     pub to: Option<u64>,
 }
@@ -429,7 +429,7 @@ pub struct ReportOf {
 #[serde(transparent)]
 #[schemars(extend("contentMediaType" = "text/html"))]
 pub struct Page(
-    /// The HTML text.
+    /// The report as HTML text.
     pub String,
 );
 
@@ -495,7 +495,7 @@ pub struct Predict {
     /// The number of the first row, counted from 0. Default: 0.
     #[serde(default)]
     pub from: u64,
-    /// The end of the rows, exclusive. Default: the number of rows.
+    /// The end of the rows, exclusive. Default: the number of the given rows.
     #[serde(default)]
     pub to: Option<u64>,
 }

@@ -65,7 +65,7 @@ pub trait Method: Clone + Send + Sync + 'static {
     /// program of the processes must know the method; `lehr` knows all methods in
     /// [`Setup::contracts`](crate::Setup::contracts). Default: no.
     const SPREADS: bool = false;
-    /// The options of the method. They should refuse unknown fields, so that a misspelt field is not ignored.
+    /// The options of the method. The options should refuse unknown fields, so that a misspelt field is not ignored.
     type Options: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSchema + 'static;
 
     /// Returns a text for each fault in the options that is visible without data. Default: none.
@@ -76,8 +76,8 @@ pub trait Method: Clone + Send + Sync + 'static {
 
     /// Runs the method on its own thread, which may be bound to some cores. The method may start other threads.
     ///
-    /// The same inputs and options must give the same tables on any number of threads. This also holds if the job is
-    /// stopped, saved and resumed.
+    /// The same inputs and options must give the same tables on any number of threads. A job that is stopped, saved and
+    /// resumed must give the same tables, too.
     ///
     /// # Errors
     /// Returns [`Failure::Stopped`] soon after [`Job::is_stopping`] is true, or another reason why there is no result.

@@ -1,5 +1,5 @@
-//! Runs a job in several processes: copies of this program that `mpiexec` starts, in a folder of the job. This works
-//! for any method that [spreads](crate::Method::SPREADS).
+//! Runs a job in several processes: copies of this program that `mpiexec` starts, in a folder of the job. Any method
+//! that declares [`Method::SPREADS`](crate::Method::SPREADS) can run in this way.
 //!
 //! The node writes an *order* into a folder: the method's contract, the options and the input tables. The first process
 //! ([`Part::lead`]) reads the order and sends it to the other processes ([`Part::follow`]). All processes make the same

@@ -88,7 +88,7 @@ pub struct Report {
 pub struct Choose {
     /// The annealing job that shows how long each number of clusters persists while the temperature falls.
     pub watched: Record,
-    /// The jobs to choose from.
+    /// The clustering jobs among which the operation chooses.
     pub jobs: Vec<Record>,
 }
 
@@ -157,7 +157,7 @@ pub struct TableOf {
     /// The number of the first row, counted from 0. Default: 0.
     #[serde(default)]
     pub from: u64,
-    /// The end of the rows, exclusive. Default: the number of rows.
+    /// The end of the rows, exclusive. Default: the number of rows of the report.
     #[serde(default)]
     pub to: Option<u64>,
 }

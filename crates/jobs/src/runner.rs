@@ -1,11 +1,12 @@
 //! The runner of a method's service: runs the jobs in the document on separate threads, and writes their outcomes into
 //! the document.
 //!
-//! Three parties exchange messages. *Handlers* change the document. They create a job's signal when it starts, and set
-//! the signal when a client cancels the job. The *follower* is a thread that wakes up when the document may have
-//! changed. It reads the document, asks the service to start a job and, once the start is recorded, creates a *job's
-//! thread*. This thread takes the job's inputs, computes, stores the outputs, removes the signal, and only then reports
-//! the end. So a signal always belongs to the run in the document, and no request to cancel reaches a later run.
+//! Three parties exchange messages. *Handlers* change the document. Handlers create a job's signal when the job starts,
+//! and set the signal when a client cancels the job. The *follower* is a thread that wakes up when the document may
+//! have changed. The follower reads the document, asks the service to start a job and, once the start is recorded,
+//! creates a *job's thread*. The job's thread takes the inputs, computes, stores the outputs, removes the signal, and
+//! only then reports the end. So a signal always belongs to the run in the document, and no request to cancel reaches a
+//! later run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -45,8 +45,8 @@ pub(crate) const WHOLE: &str = "lehr.whole";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Floating-point numbers of 64 bits, or of 32 bits to save memory, or 16-bit fixed point. They are finite, or NaN
-    /// if the table declares that values may be missing.
+    /// Floating-point numbers of 64 bits, or of 32 bits to save memory, or 16-bit fixed point. The numbers are finite,
+    /// or NaN if the table declares that values may be missing.
     Number,
     /// Non-negative whole numbers.
     Count,
@@ -54,7 +54,7 @@ pub enum Kind {
     Text,
 }
 
-/// A table: named columns of equal length. It is cheap to clone.
+/// A table: named columns of equal length. A table is cheap to clone.
 ///
 /// # Example
 /// ```

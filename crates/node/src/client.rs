@@ -175,8 +175,8 @@ impl Client {
         Self::with(token, None)
     }
 
-    /// Creates a client for nodes that use TLS. It trusts certificates that these authorities signed, and presents its
-    /// own certificate to nodes that require one.
+    /// Creates a client for nodes that use TLS. The client trusts certificates that the authorities of `trust` signed,
+    /// and presents its own certificate to nodes that require one.
     ///
     /// # Errors
     /// Returns the same errors as [`new`](Self::new).
@@ -213,7 +213,7 @@ impl Client {
         Ok(())
     }
 
-    /// Creates a link to the service at an address, `http://node:port/path` or `https://…`. It sends nothing yet.
+    /// Creates a link to the service at an address, `http://node:port/path` or `https://…`. This call sends nothing.
     ///
     /// Pass it to [`Host::reach_by`](lehr_services::Host::reach_by) if services of the host have partners on other
     /// nodes.
@@ -354,8 +354,8 @@ async fn send_http1(
     })
 }
 
-/// Sends one request on its own connection, to a server that may not be a node. It uses HTTP/1.1, unless TLS negotiates
-/// HTTP/2.
+/// Sends one request on its own connection, to a server that may not be a node. The request uses HTTP/1.1, unless TLS
+/// negotiates HTTP/2.
 pub(crate) async fn once(trust: &Trusting, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Fault> {
     let no_address = || Fault::new(Code::InvalidValue, format!("{} has no host", request.uri()));
     let node = Origin::of(request.uri()).ok_or_else(no_address)?;

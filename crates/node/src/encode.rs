@@ -162,16 +162,16 @@ pub(crate) fn preferred<T>(headers: &HeaderMap, known: impl Fn(&str) -> Option<T
     best
 }
 
-/// Returns the media type of an operation's reply, if the reply is sent unchanged. This is so if the operation's schema
-/// says that the reply is an HTML page.
+/// Returns the media type of an operation's reply, if the reply is sent unchanged. A reply is sent unchanged if the
+/// operation's schema says that it is an HTML page.
 pub(crate) fn page_of(operation: &OperationDescription) -> Option<&'static str> {
     (operation.reply["contentMediaType"] == HTML).then_some(HTML)
 }
 
 const HTML: &str = "text/html";
 
-/// Returns whether a client gets the page itself, and not a document that contains the page's text. It gets the page
-/// unless it prefers a document.
+/// Returns whether a client gets the page itself, and not a document that contains the page's text. The client gets the
+/// page unless it prefers a document.
 pub(crate) fn takes_page(headers: &HeaderMap) -> bool {
     let is_page = preferred(headers, |media_type| match media_type {
         "text/html" | "text/*" | "*/*" => Some(true),

@@ -20,7 +20,7 @@ pub(crate) struct Noted {
 }
 
 impl Noted {
-    /// Returns whether the other end speaks HTTP/1. It has then understood nothing of a request in HTTP/2.
+    /// Returns whether the other end speaks HTTP/1. If it does, it has understood nothing of a request in HTTP/2.
     pub(crate) fn is_http1(&self) -> bool {
         self.is_http1.get() == Some(&true)
     }

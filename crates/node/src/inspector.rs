@@ -1,5 +1,5 @@
-//! The inspector of a node as a service. It shows waiting handlers, waiting requests, subscribers, and the state of the
-//! workers.
+//! The inspector of a node as a service. The inspector shows waiting handlers, waiting requests, subscribers, and the
+//! state of the workers.
 
 use std::time::Duration;
 

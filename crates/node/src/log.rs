@@ -1,8 +1,8 @@
 //! The log of a node: a line of JSON for each request that passes the filters. You can change the filters while the
 //! node runs.
 //!
-//! Only the operator of the node gets the log. It contains texts of faults that clients and state documents don't get.
-//! It never contains tokens, bodies or the query string of a URL.
+//! Only the operator of the node gets the log. The log contains texts of faults that clients and state documents don't
+//! get. The log never contains tokens, bodies or the query string of a URL.
 
 use std::fmt;
 

@@ -185,8 +185,8 @@ struct Followed {
 }
 
 impl Joining {
-    /// Creates a `Joining` that follows no node yet. It reaches other nodes through this client. A node that has not
-    /// answered for the time `lease` counts as gone.
+    /// Creates a `Joining` that follows no node yet. The `Joining` reaches other nodes through `client`. A node that
+    /// has not answered for the time `lease` counts as gone.
     ///
     /// # Panics
     /// Panics if `lease` is shorter than a millisecond.
@@ -437,7 +437,8 @@ impl Follower {
         self.clock.timeout(self.period(), asked).await.unwrap_or_else(|_| Err(late()))
     }
 
-    /// Asks the other node to follow this node. This happens each time that this node has subscribed to the other node.
+    /// Asks the other node to follow this node. The request is sent each time that this node has subscribed to the
+    /// other node.
     async fn ask_back(&mut self) {
         if let Some((other, join)) = &self.back {
             // The other node may already follow this node, have no such service, or refuse.

@@ -62,8 +62,8 @@ impl Origins {
         self.all || self.named.iter().any(|named| named.eq_ignore_ascii_case(origin))
     }
 
-    /// Returns whether a host belongs to an allowed origin. If so, clients reach the node by this name, through a
-    /// proxy.
+    /// Returns whether a host belongs to an allowed origin. Clients reach the node by the name of such a host, through
+    /// a proxy.
     pub(crate) fn name(&self, host: &str) -> bool {
         let of =
             |named: &String| named.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(host));

@@ -60,9 +60,9 @@ impl FromStr for Network {
     }
 }
 
-/// Returns the address of the client. Normally this is the peer's address. If the peer is a trusted proxy, it is the
-/// last address in `X-Forwarded-For` that is not a trusted proxy. Without that header, Lehr uses `Forwarded` (RFC
-/// 7239).
+/// Returns the address of the client. Normally the client's address is the peer's address. If the peer is a trusted
+/// proxy, the client's address is the last address in `X-Forwarded-For` that is not a trusted proxy. Without that
+/// header, Lehr uses `Forwarded` (RFC 7239).
 pub(crate) fn client(proxies: &[Network], other_end: IpAddr, headers: &HeaderMap) -> IpAddr {
     let is_proxy = |address: IpAddr| proxies.iter().any(|network| network.contains(address));
     if !is_proxy(other_end) {

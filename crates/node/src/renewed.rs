@@ -1,8 +1,8 @@
 //! Values that are made from files, and made again when the files change.
 //!
-//! There is no watcher and no signal: the code that is about to use the value checks the files. It compares the bytes
-//! and not the times of the files, which are too coarse to show quick changes. Files that change one after the other (a
-//! certificate, then its key) may not match for a while. Then the earlier value stays until the next check.
+//! There is no watcher and no signal: the code that is about to use the value checks the files. This check compares the
+//! bytes of the files, because their times are too coarse to show quick changes. Files that change one after the other
+//! (a certificate, then its key) may not match for a while. Until files match again, the earlier value stays in use.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};

@@ -16,8 +16,8 @@
 use hyper::Method;
 use lehr_services::{Code, Endpoint, Fault, Verb};
 
-/// The path for the changes of several services in one stream. It exists because browsers open at most six connections
-/// to a node, for all pages together.
+/// The path for the changes of several services in one stream. One stream for several services is needed because
+/// browsers open at most six connections to a node, for all pages together.
 pub(crate) const EVENTS: &str = "/~/events";
 
 /// The target of a request.
@@ -150,7 +150,8 @@ pub(crate) fn service_of(path: &str) -> Option<&str> {
     (!is_page(path) && !service.is_empty()).then_some(service)
 }
 
-/// Returns the methods that a path supports, as `Allow` lists them. Without a service, returns the methods of a page.
+/// Returns the methods that a path supports, as `Allow` lists them. If no service is given, returns the methods of the
+/// node's own pages.
 pub(crate) fn allowed(path: &str, service: Option<&Endpoint>) -> String {
     let Some(service) = service else { return "GET, HEAD, OPTIONS".to_owned() };
     let methods: &[&str] = match path.split_once(':') {

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 /// definition.
 pub(crate) struct Described<'a> {
     schemas: &'a mut Map<String, Value>,
-    /// The prefix of the names of definitions. Without it, two contracts could use one name for different things.
+    /// The prefix of the names of definitions. Without a prefix, two contracts could use one name for different things.
     prefix: String,
 }
 
@@ -164,8 +164,8 @@ fn without_null(mut schema: Value) -> Value {
     schema
 }
 
-/// Names each object, each choice of words and each choice of forms inside another schema, after its position.
-/// Otherwise generators invent names, and some use one name twice.
+/// Names each object, each choice of words and each choice of forms inside another schema, after its position. For
+/// schemas without names, generators invent names, and some use one name twice.
 pub(crate) fn name_all(schemas: &mut Map<String, Value>) {
     let names: Vec<String> = schemas.keys().cloned().collect();
     let mut naming = Naming { taken: names.iter().map(|name| bare(name)).collect(), found: Vec::new() };

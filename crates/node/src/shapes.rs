@@ -1,8 +1,8 @@
 //! Refuses lists where objects are expected.
 //!
-//! The library that reads documents accepts a list for any struct, with the fields by position. This suits a compact
-//! wire format. But if a client sends `[1, 2]` instead of `{"x": 1, "y": 2}` by mistake, the request must not change
-//! the state. So a body that contains a list is checked against the schema of its operation.
+//! The library that reads documents accepts a list for any struct, with the fields by position. Lists in place of
+//! structs suit a compact wire format. But if a client sends `[1, 2]` instead of `{"x": 1, "y": 2}` by mistake, the
+//! request must not change the state. So a body that contains a list is checked against the schema of its operation.
 
 use lehr_services::{Code, Fault, Format};
 use serde_json::Value;

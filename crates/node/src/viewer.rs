@@ -34,7 +34,8 @@ const POLICY_OF_SERVICE: &str = "sandbox allow-scripts allow-downloads; default-
 /// See [`Viewer`].
 #[derive(Clone, Copy, Debug)]
 pub struct ViewerFile {
-    /// The name relative to the address of the viewer, such as `app.js`. The first page is `index.html`.
+    /// The name relative to the address of the viewer, such as `app.js`. The first page of the viewer has the name
+    /// `index.html`.
     pub name: &'static str,
     /// The media type, as in `Content-Type`.
     pub media_type: &'static str,

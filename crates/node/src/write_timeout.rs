@@ -21,7 +21,8 @@ use tokio::time::{Sleep, sleep};
 /// The maximum size of a piece of an answer, in bytes. A smaller answer is passed on as a whole.
 pub(crate) const PIECE: usize = 16 << 10;
 
-/// A socket that fails if its other end takes nothing for the time `limit`. It may fail only after twice this time.
+/// A socket that fails if its other end takes nothing for the time `limit`. In the worst case, the socket fails only
+/// after twice this time.
 ///
 /// The system reports that a socket is writable only when a third of its buffer is free. On a fast socket, this is more
 /// than a megabyte. A client that reads slowly may need minutes for that. So when the time is over, a write tests the
@@ -71,8 +72,8 @@ impl WriteTimeout {
     }
 }
 
-/// Writes without Tokio, which would wait until the system reports room. This needs no file descriptor: if none is
-/// left, existing clients continue.
+/// Writes without Tokio, which would wait until the system reports room. Such a write needs no new file descriptor, so
+/// existing clients continue even if no descriptor is left.
 #[cfg(unix)]
 fn write_now(stream: &TcpStream, parts: &[io::IoSlice<'_>]) -> io::Result<usize> {
     use std::os::fd::AsFd;

@@ -1,4 +1,5 @@
-//! The directory: the services of a host. It is a service too, so clients call and watch it like any other.
+//! The directory: the services of a host. The directory is a service too, so clients call and watch it like any other
+//! service.
 
 use std::collections::BTreeMap;
 

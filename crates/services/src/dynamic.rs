@@ -124,7 +124,7 @@ pub struct Outline {
     pub operations: BTreeMap<String, OutlinedOperation>,
 }
 
-/// The JSON document of a dynamic service. It is cheap to clone, and the content of a clone never changes.
+/// The JSON document of a dynamic service. A document is cheap to clone, and the content of a clone never changes.
 ///
 /// # Example
 /// ```
@@ -439,8 +439,8 @@ fn handlers(operations: &BTreeMap<String, OutlinedOperation>) -> Result<Handlers
     handlers.checked()
 }
 
-/// Returns an operation's name as a string that lives until the process ends. Each name is stored only once, however
-/// often its services start.
+/// Returns an operation's name as a string that lives until the process ends. Each name is stored only once, no matter
+/// how often services with this operation start.
 fn lasting(name: &str) -> &'static str {
     static NAMES: OnceLock<Mutex<BTreeSet<&'static str>>> = OnceLock::new();
     let mut names = NAMES.get_or_init(Mutex::default).lock();

@@ -1,8 +1,8 @@
 //! Subscriptions that survive interruptions: they are renewed when the service or the connection comes back.
 //!
-//! A [`Subscription`] ends with its connection. A [`Following`] subscribes again, after pauses that grow. It reports an
-//! interruption in the same way as changes that a slow subscriber missed: first a gap, then the state. If it cannot
-//! have missed a change, it reports nothing.
+//! A [`Subscription`] ends with its connection. A [`Following`] subscribes again, after pauses that grow. A `Following`
+//! reports an interruption in the same way as changes that a slow subscriber missed: first a gap, then the state. If no
+//! change can have been missed, it reports nothing.
 
 use std::fmt;
 use std::time::Duration;
@@ -92,7 +92,7 @@ impl<D: Contract> Following<D> {
     ///
     /// After an interruption, [`Event::Gap`] comes first if anything was or may have been missed, then [`Event::Seed`].
     /// Without a filter, the gap contains the number of missed changes within one incarnation of the service, and 1 if
-    /// the incarnation has changed. With a filter, it contains 0.
+    /// the incarnation has changed. With a filter, the gap contains 0.
     ///
     /// Cancel-safe: if you drop the future while it waits, no event is lost.
     ///

@@ -97,8 +97,8 @@ impl Format {
     }
 }
 
-/// Returns a JSON text with the decimal points of whole numbers removed: `2059.0` becomes `2059`. It does not parse the
-/// text into a tree, because a tree would hide duplicate fields, which are faults.
+/// Returns a JSON text with the decimal points of whole numbers removed: `2059.0` becomes `2059`. This function does
+/// not parse the text into a tree, because a tree would hide duplicate fields, which are faults.
 fn without_points(text: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(text.len());
     let (mut is_text, mut is_escaped) = (false, false);

@@ -1,4 +1,4 @@
-//! A host: the services of one process, by path. It starts them, finds them, restarts them and ends them.
+//! A host: the services of one process, by path. A host starts services, finds them, restarts them and ends them.
 //!
 //! A host has no network interface; the crate `lehr-node` adds one. A process may have several hosts, for example in
 //! tests.
@@ -110,7 +110,7 @@ struct Slot {
 }
 
 pub(crate) enum Occupant {
-    /// The service is starting. If it has a port already, requests wait there.
+    /// The service is starting. If the service already has a port, requests wait there.
     Starting(Option<Arc<Local>>),
     Ready(Arc<Local>),
     Restarting,
@@ -240,7 +240,7 @@ impl Host {
     }
 
     /// Starts a service whose contract is named at run time: `describe` changes the description that was derived from
-    /// the types. Everything else is as for [`start`](Self::start).
+    /// the types. In everything else, this method behaves like [`start`](Self::start).
     ///
     /// The document type should be [shared](Contract::IS_SHARED), so that references of its type also find the service
     /// through a link.

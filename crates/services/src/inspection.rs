@@ -74,8 +74,8 @@ pub struct SubscriberView {
 impl Host {
     /// Inspects all services: waiting handlers, waiting requests, subscribers.
     ///
-    /// Cost: proportional to the numbers of services, waiting handlers, subscribers and living tasks. Each list is
-    /// locked once. A handler that never waits pays nothing for the inspection.
+    /// Cost: proportional to the numbers of services, waiting handlers, subscribers and living tasks. Each of these
+    /// lists is locked once. A handler that never waits pays nothing for the inspection.
     ///
     /// # Example
     /// ```

@@ -160,8 +160,8 @@ type Glance<D> = Arc<dyn Fn() -> Option<State<D>> + Send + Sync>;
 /// The port for requests for the whole state.
 pub(crate) struct Whole<D> {
     pub(crate) port: Port<Ask<D>>,
-    /// The function that returns the state without a message. It is present while the service runs, and it holds the
-    /// state.
+    /// The function that returns the state without a message. The function is present while the service runs, and it
+    /// holds the state.
     glance: Arc<Mutex<Option<Glance<D>>>>,
     /// The last state in encoded form, for all receivers.
     pub(crate) written: Arc<Written>,
@@ -232,8 +232,8 @@ impl Local {
         self.is_permanent
     }
 
-    /// Closes the ports, refuses the waiting requests, and notifies the subscribers. If a teardown has closed the ports
-    /// already, this only notifies the subscribers.
+    /// Closes the ports, refuses the waiting requests, and notifies the subscribers. If a teardown has already closed
+    /// the ports, this function only notifies the subscribers.
     pub(crate) fn end(&self) {
         self.main.entries.iter().for_each(|entry| (entry.close)(&*entry.port));
         self.encoded.close();

@@ -145,8 +145,8 @@ impl Change {
     /// Returns the operation as bytes, for network edges. The operation is encoded once for all receivers.
     ///
     /// # Errors
-    /// Fails if the operation cannot be expressed in the format. It also fails if the bytes came from another process
-    /// in the other format and are not a document.
+    /// Fails if the operation cannot be expressed in the format. This method also fails if the bytes came from another
+    /// process in the other format and are not a document.
     ///
     /// # Example
     /// See [`from_bytes`](Self::from_bytes).
@@ -204,7 +204,7 @@ impl Publisher {
         subscribers.iter().map(view).collect()
     }
 
-    /// Adds a subscriber. If it has a name, it replaces the subscriber with the same name.
+    /// Adds a subscriber. A subscriber with a name replaces the earlier subscriber with the same name.
     pub(crate) fn add(&self, subscriber: Arc<Subscriber>) {
         let replaced = self.change(|subscribers| {
             let same = |other: &Arc<Subscriber>| subscriber.name.is_some() && other.name == subscriber.name;

@@ -32,10 +32,10 @@ use crate::shared::StopRequest;
 use crate::subscription::{Subscribe, Subscription};
 use crate::verb::{Kind, Verb};
 
-/// The state of a service at one version. It never changes, however long you keep it.
+/// The state of a service at one version. A `State` never changes, no matter how long you keep it.
 ///
-/// In this process, this is the state itself and not a copy. While you keep it, the service copies the state before the
-/// next change.
+/// For a service in this process, a `State` is the state itself and not a copy. While you keep it, the service copies
+/// the state before the next change.
 ///
 /// # Example
 /// See [`Reference::get`].
@@ -272,7 +272,7 @@ impl<D: Contract> Reference<D> {
     /// still be carried out.
     ///
     /// # Errors
-    /// Awaiting the answer fails as [`call`](Self::call) does.
+    /// Awaiting the answer returns the same faults as [`call`](Self::call).
     ///
     /// # Example
     /// ```

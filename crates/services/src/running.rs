@@ -1,10 +1,10 @@
 //! The running handlers of a service, the times when they began to wait, and what they wait for. These records show why
 //! a service is stuck.
 //!
-//! A handler that does not wait is never recorded. It ends with its first poll, and recording costs it only two stores
-//! to a thread-local word. A handler is recorded at its first wait, with the task that it runs in, and gives its reason
-//! at each wait. A request to another service gives the reason itself (`waiting_for`). The runtime's inspector finds
-//! waits at ports and timers by the task.
+//! A handler that does not wait is never recorded. Such a handler ends with its first poll, and recording costs it only
+//! two stores to a thread-local word. A handler is recorded at its first wait, with the task that it runs in, and gives
+//! its reason at each wait. A request to another service gives the reason itself (`waiting_for`). The runtime's
+//! inspector finds waits at ports and timers by the task.
 //!
 //! This module does not see a handler that computes, or blocks its thread, within its first poll. But the queue behind
 //! such a handler shows in the counts, and the runtime's watchdog names its worker.

@@ -69,7 +69,7 @@ pub struct Counts {
     pub repeated: u64,
 }
 
-/// The counters behind [`Counts`]. Each is a separate atomic, because every request changes some of them.
+/// The counters behind [`Counts`]. Each counter is a separate atomic, because every request changes some of them.
 #[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) handled: Count,

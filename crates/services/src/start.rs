@@ -305,8 +305,8 @@ fn own_workers(own: &mut Option<Own>, host: &Host, placement: &Placement) -> Res
     Ok(workers.unwrap_or_else(|| host.dispatcher()).clone())
 }
 
-/// Sends a phase of the service to the directory. For the directory itself, the host's messenger does this before it
-/// sends all other news.
+/// Sends a phase of the service to the directory. For the directory itself, the host's messenger sends the phase before
+/// all other news.
 async fn announce(host: &Host, local: &Local, phase: Phase) {
     if local.shared().path != crate::directory::DIRECTORY {
         host.announce(local, phase).await;

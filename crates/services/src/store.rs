@@ -1,12 +1,12 @@
 //! Keeps the state of a service on disk: writes it atomically after each change, before the change is acknowledged.
 //!
-//! A file consists of a line of JSON, which names the contract and version of the state, and the document. It is
+//! A file consists of a line of JSON, which names the contract and version of the state, and the document. The file is
 //! written under another name, synchronised, and renamed over the old file; then the folder is synchronised. If the
 //! writing is interrupted at any step, the file has either the old or the new state. A checksum detects any other
 //! content.
 //!
-//! A copy with the same bytes, `NAME.copy`, is kept in the same folder. It is written first and not synchronised, so
-//! that it costs little. If the file is damaged or gone, the copy replaces it, and the service reports this. If both
+//! A copy with the same bytes, `NAME.copy`, is kept in the same folder. The copy is written first and not synchronised,
+//! so that it costs little. If the file is damaged or gone, the copy replaces it, and the service reports this. If both
 //! are damaged, the service does not start: it never continues without the changes that it acknowledged, and it never
 //! deletes anything.
 
@@ -153,9 +153,10 @@ impl Store {
     /// another name.
     ///
     /// # Errors
-    /// Returns [`Code::StartFailed`] if the file cannot be read, or is of another contract or of a newer version. It
-    /// also fails if the file is damaged and there is no intact copy. Then nothing is changed, so that every later
-    /// start is refused too, until an operator restores the file.
+    /// Returns [`Code::StartFailed`] if the file cannot be read, or is of another contract or of a newer version.
+    /// Loading also fails if the file is damaged and there is no intact copy, or if the file is gone and its copy is
+    /// damaged. This failure changes nothing on disk, so every later start is refused too, until an operator restores
+    /// the file.
     pub(crate) fn load<D: Contract>(&self) -> Result<Option<Loaded<D>>, Fault> {
         let shown = self.path.display();
         let damage = match self.read(&self.path)? {

@@ -1,5 +1,5 @@
-//! One attempt at one item of a step. It fetches data sets, sends the operation, and waits for the job if the operation
-//! begins one.
+//! One attempt at one item of a step. An attempt fetches data sets, sends the operation, and waits for the job if the
+//! operation begins one.
 
 use std::time::Duration;
 
@@ -22,8 +22,8 @@ const RESUME: &str = "resume";
 /// The field of an order by which a service recognises a repeated order.
 const KEY: &str = "key";
 
-/// The time limit of a request to another node, if the step sets no limit. It is the longest limit that nodes allow by
-/// default.
+/// The time limit of a request to another node, if the step sets no limit. One hour is the longest limit that nodes
+/// allow by default.
 const REMOTE: Duration = Duration::from_secs(3600);
 
 /// The time for which one request waits for a job on this node, in milliseconds; the next constant is for other nodes.
@@ -46,8 +46,8 @@ pub(crate) struct Attempt {
     pub(crate) is_job: bool,
     /// The job that was already begun for the item.
     pub(crate) job: Option<String>,
-    /// Whether the run has had an earlier part. If so, a repeated order may find a job that was cancelled with that
-    /// part.
+    /// Whether the run has had an earlier part. In such a run, a repeated order may find a job that was cancelled with
+    /// the earlier part.
     pub(crate) is_resumed: bool,
     /// Receives the job that this attempt begins. The port is closed when no job is wanted any longer. If the port
     /// refuses a job because it is closed, the attempt cancels the job.
@@ -131,8 +131,8 @@ impl Attempt {
         }
     }
 
-    /// Orders the job, and returns its name. The order continues even if the attempt is given up. Otherwise, a job
-    /// could begin that nobody knows of.
+    /// Orders the job, and returns its name. The order continues even if the attempt is given up. If the order ended
+    /// too, a job could begin that nobody knows of.
     async fn begin(&self, key: &str) -> Result<String, Fault> {
         let order = Format::Json.encode(&self.order(key).await?)?;
         let (link, options) =
@@ -190,7 +190,7 @@ impl Attempt {
     }
 
     /// Copies a data set to the node of the step, unless it is there. Between nodes, the data set travels as an Arrow
-    /// stream. Within this process, it is passed as a handle.
+    /// stream. Within this process, the data set is passed as a handle.
     async fn bring(&self, from: Option<&str>, dataset: &str) -> Result<(), Fault> {
         if from == self.node.as_deref() {
             return Ok(());

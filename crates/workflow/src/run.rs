@@ -197,7 +197,7 @@ pub struct Run {
     pub state: RunState,
     /// The steps by name.
     pub steps: BTreeMap<String, StepRecord>,
-    /// The duration of the run, in milliseconds. It does not include the time between two parts of the run.
+    /// The duration of the run, in milliseconds. The duration does not include the time between two parts of the run.
     pub elapsed_ms: u64,
     /// The answer of the run, once the run is done.
     #[serde(default, skip_serializing_if = "Value::is_null")]
@@ -208,8 +208,8 @@ pub struct Run {
     /// The end state that a client requested, if there was a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wish: Option<RunState>,
-    /// The number of the run's current part. It rises when the run is begun, resumed or repeated from a step. Runners
-    /// of earlier parts may no longer change the run.
+    /// The number of the run's current part. The number rises when the run is begun, resumed or repeated from a step.
+    /// Runners of earlier parts may no longer change the run.
     pub part: u64,
     /// A text that makes the keys of this run's requests different from the keys of all other runs, on any node.
     pub token: String,

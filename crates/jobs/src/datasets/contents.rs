@@ -1,11 +1,12 @@
-//! The contents of data sets and uploads, by number. They are in a folder on disk, or in memory and unnamed files.
+//! The contents of data sets and uploads, by number. The contents are in a folder on disk, or in memory and unnamed
+//! files.
 //!
 //! Contents are written once and never change, so they agree with the document if their numbers do. [`Contents::sweep`]
 //! removes contents that the document does not name. After the document was lost or restored, it removes nothing
 //! ([`Contents::freeze`]).
 //!
-//! For each upload, a second file has a checksum of every piece. With it, the service notices if a stored byte differs
-//! from the byte that it acknowledged.
+//! For each upload, a second file has a checksum of every piece. With the checksums, the service notices if a stored
+//! byte differs from the byte that it acknowledged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};

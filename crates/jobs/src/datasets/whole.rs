@@ -64,7 +64,7 @@ pub struct UploadFile {
     /// The format of the file. Overrides the media type.
     #[serde(default)]
     pub format: Option<Form>,
-    /// The columns to keep, in addition to weights and ids. Default: all; of text files, all numeric columns.
+    /// The columns to keep, in addition to weights and ids. Default: all columns; of text files, all numeric columns.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub columns: Option<Vec<String>>,

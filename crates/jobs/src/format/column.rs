@@ -75,8 +75,7 @@ impl Intake {
         self.told.clone()
     }
 
-    /// Publishes how much memory is left, before more is reserved. This is not done after each value, because it would
-    /// be slow.
+    /// Publishes how much memory is left, before more is reserved. Publishing after each value would be slow.
     pub(crate) fn tell(&self) {
         *self.told.0.lock() = self.left;
     }
@@ -150,7 +149,8 @@ impl Column {
         });
     }
 
-    /// Adds a row without a value. If a value is required, this is a fault, and the placeholder is never used.
+    /// Adds a row without a value, with a placeholder. If the column requires a value, the missing value is a fault,
+    /// and the placeholder is never used.
     pub(crate) fn gap(&mut self, intake: &mut Intake) {
         let is_number = matches!(self.values, Values::Numbers(_) | Values::Singles(_) | Values::Fixed(..));
         match self.gaps {

@@ -9,7 +9,8 @@ use super::Manifest;
 use super::plan::{Action, Plan};
 
 /// Carries out a plan. If a service cannot be started, everything is undone: started services are ended, and replaced
-/// services run again with their old records. They begin new incarnations, so state that was not kept on disk is lost.
+/// services run again with their old records. Replaced services begin new incarnations, so state that was not kept on
+/// disk is lost.
 ///
 /// Do not drop the future before it completes: the steps done so far would remain.
 ///

@@ -4,8 +4,8 @@
 //! One rule is stricter than the standard: a table with named fields accepts no other fields, unless the schema allows
 //! them. In a file that a person wrote, an unknown field is usually a misspelt one.
 //!
-//! A text may represent a value that is not known yet (a reference of a workflow). Then the schema of the future value
-//! is compared with the expected schema.
+//! A text may represent a value that is not known yet (a reference of a workflow). For such a text, the schema of the
+//! future value is compared with the expected schema.
 
 use serde_json::{Map, Value};
 
@@ -40,9 +40,9 @@ pub struct Schema<'a> {
 pub enum Stands<'a> {
     /// The text is the value itself.
     Itself,
-    /// The text represents a value of this schema.
+    /// The text stands for a later value, which will have this schema.
     For(Schema<'a>),
-    /// The text represents a value of which nothing is known.
+    /// The text stands for a later value of which nothing is known.
     Anything,
 }
 
@@ -284,8 +284,8 @@ impl<'a> Checking<'_, 'a> {
         self.findings.add(self.tree.finding(field, text));
     }
 
-    /// Checks a value. If `is_whole`, the schema describes the value completely, so that other fields are reported as
-    /// unknown.
+    /// Checks a value. If `is_whole` is true, the schema describes the value completely, so other fields are reported
+    /// as unknown.
     fn value(&mut self, schema: Schema<'a>, field: &Field, value: &Value, is_whole: bool, depth: usize) {
         if depth > DEPTH_MAX {
             return self.find(field, format!("expected at most {DEPTH_MAX} levels, found more"));
@@ -394,8 +394,8 @@ impl<'a> Checking<'_, 'a> {
         }
     }
 
-    /// Checks that at least one of the alternatives matches. If none does, reports the faults of the nearest
-    /// alternative, which has the fewest faults.
+    /// Checks that at least one of the alternatives matches. If no alternative matches, reports the faults of the
+    /// alternative with the fewest faults.
     fn alternatives(&mut self, part: Schema<'a>, field: &Field, value: &Value, depth: usize) {
         let alternatives = part.alternatives();
         if alternatives.is_empty() {

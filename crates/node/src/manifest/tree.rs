@@ -15,8 +15,8 @@ const DEPTH_MAX: usize = 64;
 /// The maximum size of a file, in bytes.
 const BYTES_MAX: usize = 1 << 20;
 
-/// The maximum length of a field's name, in bytes. It limits memory, because the path of every field in a table
-/// includes the table's name.
+/// The maximum length of a field's name, in bytes. The maximum limits memory, because the path of every field in a
+/// table includes the table's name.
 const NAME_MAX: usize = 1000;
 
 /// The path to a field: names of tables and positions in lists.
