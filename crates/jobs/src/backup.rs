@@ -26,7 +26,7 @@ use crate::table::Columns;
 
 /// The name of a backup's list of files.
 pub const LIST: &str = "backup.json";
-/// The name of the backup format. Its number rises whenever the meaning of the list changes.
+/// The name of the backup format. The number in the name rises whenever the meaning of the list changes.
 const FORMAT: &str = "lehr backup 1";
 /// The name of the file that a running node keeps locked.
 const LOCK: &str = "lock";

@@ -1,8 +1,8 @@
-//! The contract of data sets: `lehr.datasets` 1.0. `datasets/service.rs` implements it.
+//! The contract of data sets: `lehr.datasets` 1.0. The service is in `datasets/service.rs`.
 //!
-//! A data set is a [`Table`] with a name. A client uploads it in pieces ([`Begin`], [`Append`], [`Finish`]) or opens a
-//! file under the data root ([`Open`]). Another service stores a whole table ([`Put`]). Readers get a data set as a
-//! handle ([`Take`]) or in pieces ([`Read`]).
+//! A data set is a [`Table`] with a name. A client uploads a data set in pieces ([`Begin`], [`Append`], [`Finish`]) or
+//! opens a file under the data root ([`Open`]). Another service stores a whole table ([`Put`]). Readers get a data set
+//! as a handle ([`Take`]) or in pieces ([`Read`]).
 
 pub(crate) mod contents;
 pub(crate) mod root;
@@ -305,7 +305,8 @@ pub struct Append {
     pub data: Bytes,
 }
 
-/// Finishes an upload. Checks its length and checksum, reads it, and answers when the data set is ready.
+/// Finishes an upload. The service checks the length and checksum of the upload, reads it, and answers when the data
+/// set is ready.
 ///
 /// # Example
 /// See [`Datasets`].

@@ -63,7 +63,7 @@ pub enum Form {
     Tsv,
     /// An ordinary table; all columns are kept. The table may have numbers as written (`1.818,99 €`), texts, dates and
     /// missing values. The file is delimited text (plain or gzip), a workbook (xlsx, xls, ods), JSON lines, an array of
-    /// objects, Parquet or Arrow; Lehr detects which. Jobs prepare it with `auto` and the related options.
+    /// objects, Parquet or Arrow; Lehr detects which. Jobs prepare the table with `auto` and the related options.
     Table,
     /// A NumPy array of numbers in one or two dimensions; plain or gzip.
     Npy,
@@ -260,8 +260,8 @@ impl ColumnFacts {
     }
 }
 
-/// Reads a file. Its uncompressed size and the size of its values must be at most `bytes_max`. Messages call the file
-/// `name`.
+/// Reads a file. The file's uncompressed size and the size of its values must be at most `bytes_max`. Messages call the
+/// file `name`.
 ///
 /// # Errors
 /// Returns [`Code::InvalidValue`] with the first ten faults, or [`Code::TooLarge`] if the file exceeds `bytes_max`.

@@ -240,8 +240,8 @@ impl Job {
         self.is_lead
     }
 
-    /// Returns whether the method should save its state and end with [`Failure::Stopped`]. Call this several times a
-    /// second.
+    /// Returns whether the method should save its state and end with [`Failure::Stopped`]. Call this method several
+    /// times a second.
     pub fn is_stopping(&self) -> bool {
         self.signal.why().is_some()
     }

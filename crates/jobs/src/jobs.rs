@@ -363,7 +363,7 @@ pub struct Resume {
     pub body: Named,
 }
 
-/// Removes a job that has ended, and its checkpoints. Its outputs stay as data sets.
+/// Removes a job that has ended, and its checkpoints. The outputs of the job stay as data sets.
 ///
 /// # Example
 /// See [`Jobs`] for how to call operations.

@@ -85,7 +85,7 @@ pub trait Method: Clone + Send + Sync + 'static {
     fn run(&self, job: &Job, inputs: &Inputs, options: &Self::Options) -> Result<Outputs, Failure>;
 }
 
-/// The name of the table with a method's model. Its only column has the text of a `model.json`.
+/// The name of the table with a method's model. The table has one column, and its text is that of a `model.json`.
 pub(crate) const MODEL: &str = "model";
 
 /// The name of the table with a method's report, and of its column with the text of a `report.html`.
@@ -238,8 +238,8 @@ impl Outputs {
         self
     }
 
-    /// Adds a model as the table `model`, in addition to the tables that the method always returns. Clients request it
-    /// with [`ModelOf`](crate::jobs::ModelOf).
+    /// Adds a model as the table `model`, in addition to the tables that the method always returns. Clients request the
+    /// model with [`ModelOf`](crate::jobs::ModelOf).
     ///
     /// # Errors
     /// Returns [`Failure::Internal`] for a model that JSON cannot represent.
@@ -327,8 +327,8 @@ pub(crate) fn text_of(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("something that is no text")
 }
 
-/// Converts the fault of a table that cannot be built. Unless memory is the cause, it counts as an internal failure of
-/// the method.
+/// Converts the fault of a table that cannot be built. Unless memory is the cause, the fault counts as an internal
+/// failure of the method.
 impl From<Fault> for Failure {
     fn from(fault: Fault) -> Self {
         match fault.code() {

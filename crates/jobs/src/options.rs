@@ -1,4 +1,4 @@
-//! The options of a method, as JSON. A service stores them and passes them on; only the method knows their type.
+//! The options of a method, as JSON. A service stores the options and passes them on; only the method knows their type.
 //!
 //! Fields keep their order, so that documents have them in the order of the method's type.
 

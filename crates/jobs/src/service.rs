@@ -1,4 +1,4 @@
-//! The service of a method. Its operations change the document, and the runner acts on the changes.
+//! The service of a method. The operations of the service change the document, and the runner acts on the changes.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -127,7 +127,7 @@ pub(crate) fn described(method: &dyn AnyMethod, shared: Description) -> Descript
 }
 
 /// Names the inputs of a method in a schema that contains them. Client generators turn an object with named fields into
-/// a type. The code that they generate for a choice between a text and a map does not compile.
+/// a type. The code that client generators make for a choice between a text and a map does not compile.
 fn name_inputs(schema: &mut Value, facts: &Facts) {
     let Some(definitions) = schema.get_mut("$defs").and_then(Value::as_object_mut) else { return };
     let Some(by_name) = definitions.get_mut("Input").and_then(|input| input.pointer_mut("/anyOf/1")) else { return };

@@ -30,8 +30,8 @@ pub struct Settings {
     pub concurrency: usize,
     /// The maximum number of jobs that may wait; further jobs are refused. Default: 64.
     pub queue: usize,
-    /// The maximum number of ended jobs that are kept. Beyond it, the oldest job is removed, but its outputs stay.
-    /// Default: 1000.
+    /// The maximum number of ended jobs that are kept. Beyond this number, the oldest ended job is removed, but its
+    /// outputs stay. Default: 1000.
     pub remembered: usize,
     /// The number of threads of a job. Default: the number of given cores, or of threads that the machine runs at once,
     /// divided by `concurrency`.

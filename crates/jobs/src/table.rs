@@ -89,7 +89,7 @@ impl Builder {
         self
     }
 
-    /// Adds a column of whole numbers that may be negative, such as labels. When written as text, they have no decimal
+    /// Adds a column of whole numbers that may be negative, such as labels. In text output, the numbers have no decimal
     /// point.
     ///
     /// # Example

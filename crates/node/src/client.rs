@@ -215,8 +215,8 @@ impl Client {
 
     /// Creates a link to the service at an address, `http://node:port/path` or `https://…`. This call sends nothing.
     ///
-    /// Pass it to [`Host::reach_by`](lehr_services::Host::reach_by) if services of the host have partners on other
-    /// nodes.
+    /// Pass this method to [`Host::reach_by`](lehr_services::Host::reach_by) if services of the host have partners on
+    /// other nodes.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] if the address is invalid.
@@ -376,7 +376,7 @@ struct Connection {
 
 impl Connection {
     /// Returns the reason why a request on this connection was not answered. A node rejects a certificate only after
-    /// the client considers itself connected. The node reports this to the connection, not to the request.
+    /// the client considers itself connected. The node reports the rejection to the connection, not to the request.
     fn why(&self, error: &hyper::Error) -> String {
         self.noted.why.get().cloned().unwrap_or_else(|| said(error))
     }

@@ -35,7 +35,7 @@ fn takes_gzip(headers: &HeaderMap) -> bool {
 }
 
 /// Compresses an answer if the client accepts gzip and the length of the answer is in [`LENGTHS`]. A worker compresses
-/// it, because the thread of the network edge has other clients to serve.
+/// the answer, because the thread of the network edge has other clients to serve.
 pub(crate) async fn packed(
     edge: &Edge,
     peer: &Peer,

@@ -171,7 +171,7 @@ pub(crate) fn page_of(operation: &OperationDescription) -> Option<&'static str> 
 const HTML: &str = "text/html";
 
 /// Returns whether a client gets the page itself, and not a document that contains the page's text. The client gets the
-/// page unless it prefers a document.
+/// page if it sends no `Accept` header, or if the header prefers HTML or any type to a document.
 pub(crate) fn takes_page(headers: &HeaderMap) -> bool {
     let is_page = preferred(headers, |media_type| match media_type {
         "text/html" | "text/*" | "*/*" => Some(true),

@@ -1,5 +1,5 @@
-//! A stream that records why it broke. A layer above it may lose the reason: HTTP/2 reports "connection error" where
-//! TLS has reported which certificate is missing.
+//! A stream that records why it broke. A layer above the stream may lose the reason: HTTP/2 reports "connection error"
+//! where TLS has reported which certificate is missing.
 
 use std::io;
 use std::pin::Pin;

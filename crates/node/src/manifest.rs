@@ -170,7 +170,7 @@ fn state_file(path: &str) -> String {
 }
 
 impl Manifest {
-    /// Reads a manifest. Messages refer to it as `file`.
+    /// Reads a manifest. Messages refer to the manifest as `file`.
     ///
     /// # Errors
     /// Returns every fault that can be found without the node: invalid TOML, unknown fields, wrong types.

@@ -16,7 +16,7 @@ use crate::tokio_thread::TokioThread;
 /// The time for sending the last spans to a collector, if the services used all of their time to end.
 const FLUSH_TIME: Duration = Duration::from_secs(1);
 
-/// A host that can be reached over HTTP. Dropping it closes the network edge and does not affect the host.
+/// A host that can be reached over HTTP. Dropping a `Node` closes the network edge and does not affect the host.
 ///
 /// # Example
 /// ```

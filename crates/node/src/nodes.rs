@@ -1,10 +1,10 @@
 //! The other nodes that this node knows, with their services while their leases last.
 //!
 //! A node that knows the address of another node follows that node's directory, and asks it for a sign of life three
-//! times per lease. Every answer renews the lease. A node that does not answer is *silent*. When its lease has expired,
-//! it and its services are *gone*. When it answers again, it is *up*, with its services at that time. Times come from
-//! the host's clock, which never goes back. If the clock jumps, the node asks again before it declares any lease
-//! expired.
+//! times per lease. Every answer renews the lease. A node that does not answer is *silent*. When the lease of a node
+//! has expired, the node and its services are *gone*. When the node answers again, it is *up*, with its services at
+//! that time. Times come from the host's clock, which never goes back. If the clock jumps, the node asks again before
+//! it declares any lease expired.
 //!
 //! A node reports only facts that it has itself learnt from another node; there is no agreement between nodes. If the
 //! network is partitioned, each side keeps its own nodes and loses the nodes of the other side.
@@ -83,7 +83,7 @@ impl Contract for Nodes {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// Follows another node from now on. Returns its address in the form that the other operations take.
+/// Follows another node from now on. Returns the node's address in the form that the other operations take.
 ///
 /// # Example
 /// See [`Joining`].

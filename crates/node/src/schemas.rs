@@ -72,8 +72,8 @@ impl<'a> Described<'a> {
         }
     }
 
-    /// Returns a form with a file and fields beside it, under a name. `others` is the body's schema of additional
-    /// fields.
+    /// Returns the schema of a form with a file and fields, under the name `name`. `others` is the body's schema of
+    /// additional fields.
     pub(crate) fn form(&mut self, fields: &[Field], others: &Value, name: &str) -> Value {
         let mut properties: Map<String, Value> =
             fields.iter().map(|field| (field.name.clone(), field.schema.clone())).collect();

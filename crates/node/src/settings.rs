@@ -59,13 +59,13 @@ pub struct Settings {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
-    /// The maximum number of connections at once. Beyond it, a new connection replaces an idle connection. If no
-    /// connection is idle, the new connection is closed at once. Default: 4096.
+    /// The maximum number of connections at once. Beyond this number, a new connection replaces an idle connection. If
+    /// no connection is idle, the new connection is closed at once. Default: 4096.
     pub connections: usize,
     /// The maximum number of connections at once from one address that is not a proxy's. Default: 1024.
     pub connections_per_address: usize,
-    /// The time after which a connection without an answer in progress is closed. The node may close it only after
-    /// twice this time. Default: 2 minutes.
+    /// The time after which a connection without an answer in progress is closed. The node may close the connection
+    /// only after twice this time. Default: 2 minutes.
     pub idle_time: Duration,
     /// The age at which the node asks a connection's client to open another connection; answers in progress continue.
     /// Default: 1 day.
@@ -87,8 +87,8 @@ pub struct Limits {
     /// The time limit for a client to send a body. Default: 60 s.
     pub body_time: Duration,
     /// The time after which a connection is closed if its client reads none of the bytes sent to it. The node may close
-    /// it only after twice this time. On HTTP/2, where a single answer may be stuck, the limit also applies to each
-    /// answer. Default: 60 s.
+    /// the connection only after twice this time. On HTTP/2, where a single answer may be stuck, the limit also applies
+    /// to each answer. Default: 60 s.
     pub take_time: Duration,
     /// The time limit of a request that sets no limit. Default: 30 s.
     pub answer_time: Duration,

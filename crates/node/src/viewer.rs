@@ -135,8 +135,8 @@ fn sent_on(to: &'static str) -> Response<Answer> {
     secured(response)
 }
 
-/// Returns a page that a service has made. Its scripts are inline; a browser gives them no origin, so they cannot call
-/// the node.
+/// Returns a page that a service has made. The scripts of the page are inline; a browser gives them no origin, so they
+/// cannot call the node.
 pub(crate) fn page_of_service(text: Bytes) -> Response<Answer> {
     let mut response = Response::new(Answer::whole(text));
     let headers = response.headers_mut();

@@ -2,9 +2,9 @@
 //! their answers is freed.
 //!
 //! Stuck answers are detected at two places, because an answer can be stuck in two ways. A socket whose other end does
-//! not read stops taking bytes. The lowest layer detects this, for any protocol above. On HTTP/2, a client may also
-//! read its connection, and so answer every ping, but never open the window of one stream. [`Pieces`], which passes the
-//! answer on piece by piece, detects this.
+//! not read stops taking bytes. The lowest layer detects such a socket, for any protocol above. On HTTP/2, a client may
+//! also read its connection, and so answer every ping, but never open the window of one stream. [`Pieces`], which
+//! passes the answer on piece by piece, detects such a stream.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -24,9 +24,9 @@ pub(crate) const PIECE: usize = 16 << 10;
 /// A socket that fails if its other end takes nothing for the time `limit`. In the worst case, the socket fails only
 /// after twice this time.
 ///
-/// The system reports that a socket is writable only when a third of its buffer is free. On a fast socket, this is more
-/// than a megabyte. A client that reads slowly may need minutes for that. So when the time is over, a write tests the
-/// socket and fills the free part of the buffer.
+/// The system reports that a socket is writable only when a third of its buffer is free. On a fast socket, a third of
+/// the buffer is more than a megabyte. A client that reads slowly may need minutes for that. So when the time is over,
+/// a write tests the socket and fills the free part of the buffer.
 pub(crate) struct WriteTimeout {
     stream: TcpStream,
     limit: Duration,

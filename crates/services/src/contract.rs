@@ -1,8 +1,8 @@
 //! Contracts: descriptions, as data, of services as their clients see them.
 //!
-//! A contract is a name, a version, the type of the state document and the operations. Its schema is derived from the
-//! types and hashed, so two builds can compare hashes to check whether they agree. A request is compatible if its body
-//! can be read: fields with a default may be missing, and unknown fields are ignored.
+//! A contract is a name, a version, the type of the state document and the operations. The schema of a contract is
+//! derived from the types and hashed, so two builds can compare hashes to check whether they agree. A request is
+//! compatible if its body can be read: fields with a default may be missing, and unknown fields are ignored.
 
 use std::collections::BTreeMap;
 use std::fmt;

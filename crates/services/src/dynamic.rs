@@ -2,9 +2,9 @@
 //! or a file describes them.
 //!
 //! In other services an operation is a Rust type. A dynamic service has an [`Outline`] instead: names, verbs, groups
-//! and schemas, as data. Its [`Program`] receives the bodies of requests as JSON, and its document is JSON. Everything
-//! else works as in other services: the interleave, keys, versions, subscribers, files, the directory. Clients with
-//! their own types call a dynamic service through bytes, as they call another build of their contract.
+//! and schemas, as data. The service's [`Program`] receives the bodies of requests as JSON, and its document is JSON.
+//! Everything else works as in other services: the interleave, keys, versions, subscribers, files, the directory.
+//! Clients with their own types call a dynamic service through bytes, as they call another build of their contract.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -358,8 +358,8 @@ impl<V: Looks> Concurrent<Loose<V>> for Dynamic {
     }
 }
 
-/// Installs an operation of the independent group. Its handler takes the program from the snapshot, and drops the
-/// snapshot at once so that no old state is kept alive.
+/// Installs an operation of the independent group. The handler of the operation takes the program from the snapshot,
+/// and drops the snapshot at once so that no old state is kept alive.
 fn install_independent<V: Looks>(
     name: &'static str,
     shared: &Arc<Shared>,

@@ -1,8 +1,8 @@
 //! Faults: the reasons why a request failed, with one text for the client and another for the log.
 //!
-//! A fault is an answer. Its code tells the client what to do, and its reason is written for the sender of the request.
-//! Text that only the operator may read (a panic's message, a path, an internal cause) belongs in the log text, which
-//! never leaves the process.
+//! A fault is an answer. The code of a fault tells the client what to do, and the reason is written for the sender of
+//! the request. Text that only the operator may read (a panic's message, a path, an internal cause) belongs in the log
+//! text, which never leaves the process.
 
 use std::fmt;
 use std::time::Duration;
@@ -260,7 +260,7 @@ impl Fault {
     }
 
     /// Returns the chain of requests in which the fault happened: a W3C trace identifier, or a number of this process.
-    /// The log contains it too.
+    /// The log contains the same identifier or number.
     ///
     /// # Example
     /// ```

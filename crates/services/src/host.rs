@@ -216,7 +216,8 @@ impl Host {
         Context::named(name).detached().build().run(|| self.inner.dispatcher.spawn(future))
     }
 
-    /// Waits until the directory answers and is itself listed. [`start`](Self::start) waits for this too.
+    /// Waits until the directory answers and is itself listed. [`start`](Self::start) also waits until the directory is
+    /// listed.
     ///
     /// # Example
     /// See [`Directory`].
@@ -622,7 +623,7 @@ impl Host {
     /// are accepted.
     ///
     /// Returns when all services have ended, or after `limit` on the host's clock. Services that have not ended by then
-    /// are cut off, which drops the futures of their handlers. The report names them.
+    /// are cut off, which drops the futures of their handlers. The report names the services that were cut off.
     ///
     /// # Example
     /// ```

@@ -1,7 +1,7 @@
 //! The interface between a reference and a service in another process: requests as bytes, with their options.
 //!
-//! A network edge (HTTP, in the crate `lehr-node`) implements [`Link`] on one side. On the other side it calls
-//! [`Endpoint`](crate::Endpoint), which is a link too. A reference can use an endpoint directly; it then encodes its
+//! A network edge (HTTP, in the crate `lehr-node`) implements [`Link`] on one side. On the other side, the edge calls
+//! an [`Endpoint`](crate::Endpoint), which is a link too. A reference can use an endpoint directly; it then encodes its
 //! requests inside one process. Tests compare both paths in this way. A client of one build of a contract also uses
 //! this path to reach a service of another build.
 
@@ -124,7 +124,7 @@ pub enum LinkEvent {
     },
 }
 
-/// A subscription over a link. Dropping it unsubscribes.
+/// A subscription over a link. Dropping the subscription unsubscribes.
 pub trait Events: Send {
     /// Returns the next event. Cancel-safe: dropping the future loses no event.
     fn next(&mut self) -> Pending<'_, Result<LinkEvent, End>>;

@@ -21,7 +21,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from
 /// The partners that a service needs, each with its own name; see [`Service::partners`](crate::Service::partners).
 ///
 /// A binding in the placement overrides these settings, and may name a service of another node. A partner is found
-/// again after it has been restarted, or when its node comes back. While it is away, requests to it fail with
+/// again after it has been restarted, or when its node comes back. While a partner is away, requests to it fail with
 /// [`Code::Unavailable`](crate::Code).
 ///
 /// # Example

@@ -64,8 +64,8 @@ impl Placement {
         &self.path
     }
 
-    /// Sets the maximum number of requests of each operation that may wait. Beyond it, requests are refused with
-    /// [`Code::QueuingLimitExceeded`]. Default: 1024.
+    /// Sets the maximum number of requests of each operation that may wait. Beyond this number, requests are refused
+    /// with [`Code::QueuingLimitExceeded`]. Default: 1024.
     pub fn queue(mut self, requests: usize) -> Self {
         self.queue = requests;
         self
@@ -156,8 +156,8 @@ impl Placement {
     /// Runs the handlers of the service on these cores, with one worker of its own for each core. Default: on the
     /// workers of the host.
     ///
-    /// This does not move computations that the service runs outside its handlers. The service can place these with
-    /// [`Starting::cores`](crate::Starting::cores). Two services on disjoint cores never compete for a worker.
+    /// Computations that the service runs outside its handlers are not moved. The service can place such computations
+    /// with [`Starting::cores`](crate::Starting::cores). Two services on disjoint cores never compete for a worker.
     ///
     /// # Example
     /// ```

@@ -3,8 +3,8 @@
 //!
 //! A change is published while its handler still has exclusive access to the state, so changes are published in the
 //! order of their versions. A subscriber registers in the concurrent group, so no change can happen between its
-//! snapshot and its registration. A full queue is emptied and marked. Its subscriber learns how many changes it missed
-//! and gets the state again.
+//! snapshot and its registration. A full queue is emptied and marked. The subscriber then learns how many changes it
+//! missed, and gets the state again.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -173,7 +173,7 @@ pub(crate) struct Publisher {
 }
 
 impl Publisher {
-    /// Returns whether anyone subscribes to changes. Exclusive handlers check this before each change.
+    /// Returns whether anyone subscribes to changes. Exclusive handlers call this method before each change.
     ///
     /// No lock is needed, because subscribers register in concurrent handlers. The interleave ends concurrent handlers,
     /// under its own lock, before it starts an exclusive handler. A subscriber that leaves meanwhile may still be
@@ -270,7 +270,7 @@ pub(crate) struct Subscriber {
 #[derive(Debug, Default)]
 struct Queue {
     changes: VecDeque<Arc<Change>>,
-    /// The number of dropped changes. While it is not 0, no change is queued.
+    /// The number of dropped changes. While this number is not 0, no change is queued.
     missed: u64,
     /// The number of changes that the subscriber still wants.
     remaining: Option<u64>,
@@ -399,7 +399,8 @@ impl Subscriber {
         !std::mem::replace(&mut self.queue.lock().has_begun, true)
     }
 
-    /// Queues changes again, beginning after the state that the caller sees. Call it only while no change can happen.
+    /// Queues changes again, beginning after the state that the caller sees. Call this method only while no change can
+    /// happen.
     pub(crate) fn resume(&self) {
         let mut queue = self.queue.lock();
         queue.missed = 0;

@@ -317,9 +317,9 @@ impl<D: Contract> Reference<D> {
 
     /// Sends an operation without waiting for its answer; returns when the service has accepted it.
     ///
-    /// The outcome shows only in the counts, and subscribers get the change. Over a link this waits for the answer,
-    /// because only an answer shows that the request has arrived. A fault of the service then becomes the fault of this
-    /// call. The operation is sent when the future is first polled.
+    /// The outcome shows only in the counts, and subscribers get the change. Over a link, this method waits for the
+    /// answer, because only an answer shows that the request has arrived. A fault of the service then becomes the fault
+    /// of this call. The operation is sent when the future is first polled.
     ///
     /// Cost, in this process: a post, without an allocation.
     ///

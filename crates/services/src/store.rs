@@ -100,7 +100,7 @@ impl Store {
         Self { path, contract: contract.to_owned(), version, files: Box::new(Disk) }
     }
 
-    /// Writes a state. If this returns without a fault, the state survives a crash.
+    /// Writes a state. If this method returns without a fault, the state survives a crash.
     ///
     /// # Errors
     /// Returns [`Code::InsufficientResources`] if the state cannot be written. The file is then unchanged, unless only

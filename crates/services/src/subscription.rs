@@ -29,7 +29,7 @@ const CAPACITY_MAX: usize = 65_536;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Slow {
-    /// The waiting changes are dropped. The subscriber learns their number, and gets the state again.
+    /// The waiting changes are dropped. The subscriber learns the number of dropped changes, and gets the state again.
     #[default]
     Reseed,
     /// A newer change always replaces a waiting change with the same operation and key. If the queue is full
@@ -233,8 +233,8 @@ impl std::error::Error for End {}
 pub enum Event<D> {
     /// The whole state, which comes first and after each gap.
     Seed(State<D>),
-    /// A change. Its version is one more than the version of the event before, unless the subscription has a filter or
-    /// coalesces changes.
+    /// A change. The change's version is one more than the version of the event before, unless the subscription has a
+    /// filter or coalesces changes.
     Change(Arc<Change>),
     /// Changes are missing here; the state comes next.
     Gap {

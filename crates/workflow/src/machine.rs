@@ -1,8 +1,8 @@
 //! Decides the next steps of a run: a state machine that does not wait, send or write.
 //!
 //! The state machine takes events and answers with commands. The machine knows the steps and their needs, the number of
-//! items of a mapped step, and how often an item may be tried. It knows no services, values, clocks or tasks. So
-//! `tests/schedules.rs` can try every order of events, over all small graphs.
+//! items of a mapped step, and how often an item may be tried. The machine knows no services, values, clocks or tasks.
+//! So `tests/schedules.rs` can try every order of events, over all small graphs.
 //!
 //! - A step is *expanded* when all steps that it needs are done. Only then is the number of its items known (one,
 //!   unless the step is mapped).

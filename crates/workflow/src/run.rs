@@ -1,5 +1,5 @@
-//! A run as a document: finished steps, running steps, results. The run's runner changes it through events, so
-//! subscribers can apply the same events and have the same document.
+//! A run as a document: finished steps, running steps, results. The run's runner changes the document through events,
+//! so subscribers can apply the same events and have the same document.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -22,7 +22,8 @@ use crate::surroundings::Surroundings;
 /// The path of the service on a node.
 pub const WORKFLOWS: &str = "/workflows";
 
-/// The maximum number of runs that the service remembers. Beyond it, the service forgets the oldest run that has ended.
+/// The maximum number of runs that the service remembers. Beyond this number, the service forgets the oldest run that
+/// has ended.
 const REMEMBERED: usize = 256;
 
 /// The service that runs workflows.

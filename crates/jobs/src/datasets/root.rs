@@ -27,7 +27,8 @@ impl Root {
         Ok(Self { folder, path: canonical })
     }
 
-    /// Opens a file for reading. It follows links that stay inside the root and refuses links that lead out of it.
+    /// Opens a file for reading. Links that stay inside the root are followed; links that lead out of the root are
+    /// refused.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] for an absolute path or a path with `..`, and [`Code::UnknownEntry`] if there is
@@ -72,8 +73,8 @@ impl Root {
         self.open_resolved(path)
     }
 
-    /// Resolves the path, checks that it is inside the root, and opens it. This is for systems that cannot check and
-    /// open a path in one call.
+    /// Resolves the path, checks that it is inside the root, and opens it. This function is for systems that cannot
+    /// check and open a path in one call.
     fn open_resolved(&self, path: &Path) -> Result<File, Fault> {
         let shown = path.display().to_string();
         let resolved = self.path.join(path).canonicalize().map_err(|error| refused(&shown, &error))?;
