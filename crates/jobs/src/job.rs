@@ -195,7 +195,7 @@ impl Job {
         Self { id, threads, signal, saved, since_save, reports, warnings, processes: None, is_lead: true }
     }
 
-    /// Returns the job as it is in one of several processes that run it together.
+    /// Returns the job for one of several processes that run the job together.
     pub(crate) fn among(self, processes: Option<lehr_ranks::Job>, is_lead: bool) -> Self {
         Self { processes, is_lead, ..self }
     }

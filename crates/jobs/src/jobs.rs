@@ -477,7 +477,7 @@ pub struct Predict {
     /// The format of the file, as a media type.
     #[serde(default)]
     pub media_type: Option<String>,
-    /// The format of the file. Overrides the media type.
+    /// The format of the file. This field overrides the media type.
     #[serde(default)]
     pub file_format: Option<Form>,
     /// The column of ids. Default: the model's column of ids if the rows have it, or otherwise the row number.

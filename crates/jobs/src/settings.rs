@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// The settings that a manifest must not contain. A manifest sets the cores of any service elsewhere, and clients must
-/// not choose which programs a node runs.
+/// The settings that a manifest must not contain. A manifest sets the cores of a service in the service's record, and
+/// clients must not choose which programs a node runs.
 const NOT_OF_MANIFESTS: [&str; 3] = ["cores", "mpiexec", "program"];
 
 /// The settings of a method's service.

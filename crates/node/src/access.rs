@@ -12,8 +12,8 @@ use crate::refusal::Refused;
 /// Returns the host that a request is for: from its target, or else from its `Host` header (RFC 9112, section 3.2).
 ///
 /// # Errors
-/// Returns [`Code::MessageNotSupported`] if the request has two `Host` headers, if a request of HTTP/2 names two
-/// different hosts, or if a request of HTTP/1.1 names none.
+/// Returns [`Code::MessageNotSupported`] if the request has two `Host` headers, or names two different hosts in HTTP/2.
+/// A request in HTTP/1.1 that names no host gets the same code.
 pub(crate) fn host<B>(request: &Request<B>) -> Result<&str, Fault> {
     let refuse = |reason: &str| Err(Fault::new(Code::MessageNotSupported, reason));
     let mut lines = request.headers().get_all(header::HOST).iter();

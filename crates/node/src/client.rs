@@ -588,7 +588,7 @@ pub struct Listed {
     pub version: String,
     /// The service's phase.
     pub phase: lehr_services::Phase,
-    /// Problems that occurred when the service started. The service works, but needs attention.
+    /// Problems that occurred when the service started. A service with such problems works, but needs attention.
     #[serde(default)]
     pub reports: Vec<String>,
 }

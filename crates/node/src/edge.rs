@@ -54,8 +54,8 @@ pub(crate) struct Looks {
 }
 
 impl Looks {
-    /// Returns the numbers of looks for this machine. With one core the thread does not spin, because no answer can
-    /// arrive meanwhile.
+    /// Returns how often a thread of this machine looks for an answer before it sleeps. With one core the thread does
+    /// not spin, because no answer can arrive meanwhile.
     fn here() -> Self {
         let cores = lehr_sync::thread::available();
         Self { spinning: if cores > 1 { 40 } else { 0 }, yielding: 4 }

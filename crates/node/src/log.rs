@@ -55,9 +55,10 @@ type Sink = dyn Fn(&str) + Send + Sync;
 
 /// Lines of JSON, filtered by path and contract. Cheap to clone: clones share the filters and the sink.
 ///
-/// Filters are levels, separated by commas. A level alone applies to everything, `/path=level` to a service and the
+/// Filters are separated by commas. A level alone (`warn`) applies to everything, `/path=level` to a service and the
 /// services below it, `contract=level` to all services with that contract. The filter with the longest path takes
-/// precedence, then the filter of the contract, then the level alone. Without a level alone, the level is `off`.
+/// precedence, then the filter of the contract, then the level alone. Anything to which no filter applies has the level
+/// `off`.
 ///
 /// # Example
 /// ```

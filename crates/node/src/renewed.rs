@@ -25,7 +25,7 @@ pub(crate) struct Renewed<T> {
 }
 
 struct Last<T> {
-    /// The hash of the files' content at the last look, valid or not.
+    /// The hash of the files' content at the last check, valid or not.
     stamp: u64,
     made: T,
 }
@@ -33,7 +33,7 @@ struct Last<T> {
 /// The result of a look at the files.
 #[derive(Debug)]
 pub(crate) enum News {
-    /// Nothing has changed since the last look.
+    /// The files have not changed since the last check.
     Same,
     /// The value was made again.
     Renewed,

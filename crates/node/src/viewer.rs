@@ -43,7 +43,8 @@ pub struct ViewerFile {
     pub bytes: &'static [u8],
 }
 
-/// The files that a node shows to people, at `/~/`. Empty by default: then a browser gets a list of the services.
+/// The files that a node shows to people, at `/~/`. A viewer is empty by default: then a browser gets a list of the
+/// services.
 ///
 /// # Example
 /// ```

@@ -619,8 +619,8 @@ impl Host {
         }
     }
 
-    /// Ends all services one after the other, the most recently started first and the directory last. No new services
-    /// are accepted.
+    /// Ends all services one after the other, the most recently started first and the directory last. From then on, the
+    /// host accepts no new services.
     ///
     /// Returns when all services have ended, or after `limit` on the host's clock. Services that have not ended by then
     /// are cut off, which drops the futures of their handlers. The report names the services that were cut off.

@@ -35,8 +35,8 @@ pub struct Info {
     pub counts: Counts,
     /// The numbers of waiting requests, by operation.
     pub waiting: Vec<Waiting>,
-    /// Problems at the start, such as a state that had to be restored from its copy. The service works, but needs
-    /// attention.
+    /// Problems at the start, such as a state that had to be restored from its copy. A service with such problems
+    /// works, but needs attention.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<String>,
 }

@@ -51,9 +51,9 @@ pub struct Running {
     pub caller: Option<String>,
     /// The time since the handler first waited, on the host's clock.
     pub age: Duration,
-    /// Descriptions of the events that the handler waits for: several if it waits for the first of several events.
-    /// Empty if the handler has just been woken, or if the host cannot see the wait. The host sees waits for answers of
-    /// services, for timers, and at ports that it [watches](Host::watch_port).
+    /// Descriptions of the events that the handler waits for: several if it waits for the first of several events. The
+    /// list is empty if the handler has just been woken, or if the host cannot see the wait. The host sees waits for
+    /// answers of services, for timers, and at ports that it [watches](Host::watch_port).
     pub waits_for: Vec<String>,
 }
 

@@ -61,7 +61,7 @@ pub struct UploadFile {
     /// The format of the file, as a media type.
     #[serde(default)]
     pub media_type: Option<String>,
-    /// The format of the file. Overrides the media type.
+    /// The format of the file. This field overrides the media type.
     #[serde(default)]
     pub format: Option<Form>,
     /// The columns to keep, in addition to weights and ids. Default: all columns; of text files, all numeric columns.

@@ -58,7 +58,8 @@ impl Head {
     }
 }
 
-/// Returns the path of an input's table. The name comes from the method's declaration, not from a client.
+/// Returns the path of an input's table. The input's name is safe in a path, because it comes from the method's
+/// declaration and not from a client.
 fn table_path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.arrow"))
 }
