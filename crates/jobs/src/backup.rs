@@ -6,8 +6,8 @@
 //! | [`export`] | checks a folder and copies it into a new backup |
 //! | [`import`] | checks a backup and copies it into a new folder |
 //!
-//! A backup is a copy of the node's folder plus the file [`LIST`], which has the names, sizes and SHA-256 of the files.
-//! A copy is made in a temporary folder and then renamed, so it appears completely or not at all. Stop the node first,
+//! A backup is a copy of the node's folder plus the file [`LIST`], which has the name, size and SHA-256 of each file. A
+//! copy is made in a temporary folder and then renamed, so it appears completely or not at all. Stop the node first,
 //! because a running node changes its files. If the node keeps data sets, [`export`] checks that it has stopped.
 
 use std::collections::BTreeMap;
@@ -26,17 +26,17 @@ use crate::table::Columns;
 
 /// The name of a backup's list of files.
 pub const LIST: &str = "backup.json";
-/// The name of the backup format. Its number rises whenever the meaning of the list changes.
+/// The name of the backup format. The number in the name rises whenever the meaning of the list changes.
 const FORMAT: &str = "lehr backup 1";
-/// The file that a running node keeps locked.
+/// The name of the file that a running node keeps locked.
 const LOCK: &str = "lock";
 
 /// The reason why a backup cannot be made or used.
 #[derive(Debug)]
 pub enum Error {
-    /// Damaged files, one line each.
+    /// The damaged files, with one line for each fault.
     Damaged(Vec<String>),
-    /// The folders do not allow the operation.
+    /// The operation is refused, for example because its target is not empty.
     Refused(String),
     /// An error of the disk, and the file that it concerns.
     Disk(PathBuf, io::Error),
@@ -72,7 +72,7 @@ struct Entry {
     sha256: String,
 }
 
-/// The number of files that were checked or copied.
+/// The number and size of the files that were checked or copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     /// The number of files.
@@ -135,11 +135,12 @@ pub fn verify(folder: &Path) -> Result<Counted, Error> {
     if faults.is_empty() { Ok(counted) } else { Err(Error::Damaged(faults)) }
 }
 
-/// Copies the folder of a node into a new backup, which must not exist yet. The node must not be running.
+/// Copies the folder of a node into a new backup. The backup's folder must not exist, or must be empty, and the node
+/// must not be running.
 ///
 /// # Errors
-/// Returns the errors of [`verify`]; [`Error::Refused`] if a running node has locked the folder, or if the backup
-/// exists.
+/// Returns the errors of [`verify`]. Returns [`Error::Refused`] if a running node has locked the folder, if the folder
+/// is itself a backup, or if the backup's folder is not empty.
 ///
 /// # Example
 /// See [`import`].
@@ -191,7 +192,8 @@ pub fn import(backup: &Path, keep: &Path) -> Result<Counted, Error> {
     Ok(counted)
 }
 
-/// Returns the names of the files below a folder, except locks, lists and files that a node has not finished writing.
+/// Returns the names of the files below a folder, except locks, the list of a backup, and files that a node has not
+/// finished writing.
 fn files(folder: &Path) -> Result<Vec<String>, Error> {
     fn walk(folder: &Path, before: &str, found: &mut Vec<String>) -> Result<(), Error> {
         let disk = |cause| Error::Disk(folder.to_path_buf(), cause);
@@ -222,7 +224,8 @@ fn files(folder: &Path) -> Result<Vec<String>, Error> {
     Ok(found)
 }
 
-/// Returns whether a file is the state of a service or a copy of it. Checkpoints of jobs are in separate folders.
+/// Returns whether a file is the state of a service or a copy of it. Checkpoints of jobs and contents of data sets are
+/// in folders of their own.
 fn is_state(file: &str) -> bool {
     let name = file.strip_suffix(".copy").unwrap_or(file);
     name.ends_with(".json") && !file.split('/').any(|part| part == "checkpoints" || part == "contents")

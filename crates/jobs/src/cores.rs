@@ -19,7 +19,7 @@ pub(crate) fn bind_to(cores: &[usize]) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
-/// Returns an error. Except on Linux, binding a thread to cores needs unsafe code.
+/// Returns an error: outside Linux, binding a thread to cores needs unsafe code.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn bind_to(_: &[usize]) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "threads are bound to cores on Linux only"))

@@ -1,8 +1,8 @@
-//! The contract of data sets: `lehr.datasets` 1.0. `datasets/service.rs` implements it.
+//! The contract of data sets: `lehr.datasets` 1.0. The service is in `datasets/service.rs`.
 //!
-//! A data set is a [`Table`] with a name. A client uploads it in pieces ([`Begin`], [`Append`], [`Finish`]) or opens a
-//! file under the data root ([`Open`]). A service passes a whole table ([`Put`]). It reads a data set by its handle
-//! ([`Take`]) or in pieces ([`Read`]).
+//! A data set is a [`Table`] with a name. A client uploads a data set in pieces ([`Begin`], [`Append`], [`Finish`]) or
+//! opens a file under the data root ([`Open`]). Another service stores a whole table ([`Put`]). Readers get a data set
+//! as a handle ([`Take`]) or in pieces ([`Read`]).
 
 pub(crate) mod contents;
 pub(crate) mod root;
@@ -177,7 +177,7 @@ pub enum UploadState {
 /// See [`Datasets`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Upload {
-    /// The progress.
+    /// The progress of the upload.
     pub state: UploadState,
     /// The origin of the data set.
     pub source: Source,
@@ -220,7 +220,7 @@ pub struct Begin {
     /// The SHA-256 of the file in hexadecimal digits, checked at the end.
     #[serde(default)]
     pub sha256: Option<String>,
-    /// The columns to keep, in addition to weights and ids. Default: all; of text files, all numeric columns.
+    /// The columns to keep, in addition to weights and ids. Default: all columns; of text files, all numeric columns.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub columns: Option<Vec<String>>,
@@ -242,7 +242,8 @@ pub struct Begin {
     /// The notation of an ordinary table, with the format `table`. Default: detected.
     #[serde(default)]
     pub dialect: Option<Dialect>,
-    /// Whether to replace an existing data set of this name. The existing one stays until the new one is complete.
+    /// Whether to replace an existing data set of this name. The existing data set stays until the new data set is
+    /// complete.
     #[serde(default)]
     pub replace: bool,
 }
@@ -304,7 +305,8 @@ pub struct Append {
     pub data: Bytes,
 }
 
-/// Finishes an upload. Checks its length and checksum, reads it, and answers when the data set is ready.
+/// Finishes an upload. The service checks the length and checksum of the upload, reads it, and answers when the data
+/// set is ready.
 ///
 /// # Example
 /// See [`Datasets`].
@@ -345,7 +347,7 @@ pub struct Open {
     /// The format of the file. Default: derived from the extension of the file's name.
     #[serde(default)]
     pub format: Option<Form>,
-    /// The columns to keep, in addition to weights and ids. Default: all columns; of text files, all numeric ones.
+    /// The columns to keep, in addition to weights and ids. Default: all columns; of text files, all numeric columns.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub columns: Option<Vec<String>>,
@@ -409,7 +411,7 @@ pub struct Put {
     /// The name of the new data set.
     #[schemars(extend("pattern" = NAME_PATTERN, "maxLength" = NAME_BYTES))]
     pub name: String,
-    /// The table.
+    /// The table to store.
     pub table: Handle,
     /// Whether to replace an existing data set of this name.
     #[serde(default)]
@@ -459,19 +461,20 @@ pub struct Take {
 pub struct Read {
     /// The name of the data set.
     pub name: String,
-    /// The columns, in this order. Default: all.
+    /// The columns to return, in this order. Default: all.
     #[serde(default)]
     pub columns: Option<Vec<String>>,
     /// The format of the rows. Default: JSON.
     #[serde(default)]
     pub format: RowFormat,
-    /// The first row, from 0. Default: 0.
+    /// The number of the first row, counted from 0. Default: 0.
     #[serde(default)]
     pub from: u64,
-    /// The end of the rows, exclusive. Default: the number of rows.
+    /// The end of the rows, exclusive. Default: the number of rows of the data set.
     #[serde(default)]
     pub to: Option<u64>,
-    /// Take every n-th row, beginning with the first: 16 gives a sixteenth of the rows. Default: every row.
+    /// Take every n-th row, beginning with the first: 16 gives a sixteenth of the rows. Default: 1, which gives all
+    /// rows.
     #[serde(default)]
     pub every: Option<NonZeroU64>,
 }
@@ -507,7 +510,7 @@ pub struct Remove {
 }
 
 /// Records that an upload has grown. Subscribers receive this request after each [`Append`], without the bytes. Only
-/// the service itself may send it.
+/// the service itself may send this request.
 ///
 /// # Example
 /// See [`Append`].
@@ -554,7 +557,7 @@ pub struct Abandon {
 }
 
 /// Records the outcome of an upload, a file or a table. Subscribers receive this request when a data set is ready. Only
-/// the service itself may send it.
+/// the service itself may send this request.
 ///
 /// # Example
 /// See [`Finish`].

@@ -33,12 +33,12 @@ const POINTS: &str = "points";
 /// A declared method.
 pub(crate) struct Declared {
     method: &'static dyn lehr_methods::Method,
-    /// The store for full results, which have more than the tables.
+    /// The store for full results, which have more than the output tables; `None` if only the tables are needed.
     fits: Option<Fits>,
 }
 
-/// Full results of jobs in this process, by job id, for callers that need more than the tables. They are kept until
-/// this value is dropped.
+/// Full results of jobs in this process, by job id, for callers that need more than the tables. The results are kept
+/// until this value is dropped.
 ///
 /// # Example
 /// ```
@@ -70,7 +70,7 @@ impl Fits {
     }
 }
 
-/// The columns of a data set that are used as rows, and how Lehr prepares them.
+/// The columns of a data set that a method uses, and how Lehr prepares them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TableOptions {
@@ -88,17 +88,18 @@ pub struct TableOptions {
     /// range.
     pub scale: Option<ColumnScale>,
     /// Choose columns, logarithms and scaling from the data, fill missing values and set isolated rows aside. The
-    /// result gives the reason for each choice. For ordinary tables, such as uploads in the format `table`. Default:
-    /// no.
+    /// result gives the reason for each choice. Automatic preparation is meant for ordinary tables, such as uploads in
+    /// the format `table`. Default: no.
     pub auto: bool,
-    /// Columns that are not used. Default: none.
+    /// Columns of the data set that the method does not use. Default: none.
     pub exclude: Vec<String>,
-    /// Columns whose logarithms are used. Results are in the original units of the columns. Default: none.
+    /// Columns of which the method uses the logarithms. Results are in the original units of these columns. Default:
+    /// none.
     pub log: Vec<String>,
     /// How missing values are handled. Default: with `auto`, the handling that suits the method; otherwise missing
     /// values are errors, unless the method supports them.
     pub missing: Option<Gaps>,
-    /// The parts of each date among `columns` to compare. Default: the days.
+    /// The parts by which dates are compared, for each date among `columns`. Default: only the days.
     pub date_parts: Vec<DatePart>,
 }
 
@@ -135,7 +136,7 @@ impl DatePart {
 pub enum Gaps {
     /// Missing values are left out of distances, if the method supports it.
     Skip,
-    /// Missing values become the median of the column. For categories, they become the shares of the texts.
+    /// Missing values become the median of the column. Missing categories become the shares of the column's texts.
     Median,
     /// Missing values become the most frequent value of the column.
     Mode,
@@ -186,7 +187,7 @@ impl ColumnScale {
 }
 
 impl TableOptions {
-    /// Combines the options of a table and those of a method into the options of a job.
+    /// Combines the options of a table and the options of a method into the options of a job.
     ///
     /// # Example
     /// ```
@@ -201,7 +202,7 @@ impl TableOptions {
         Options::of(self).and(Options::of(method))
     }
 
-    /// Reports invalid options before the table is known.
+    /// Returns the reason why the options are invalid, as far as this is known without the table.
     fn check(&self) -> Option<String> {
         if self.lonlat && self.is_prepared() {
             return Some(
@@ -310,7 +311,7 @@ impl<'a> Source<'a> {
 }
 
 impl Declared {
-    /// Creates a method that returns only tables.
+    /// Creates a method that does not store its full results.
     pub(crate) fn of(method: &'static dyn lehr_methods::Method) -> Self {
         Self { method, fits: None }
     }
@@ -427,7 +428,7 @@ impl AnyMethod for Declared {
     }
 
     fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure> {
-        // An earlier version may have stored these options.
+        // An earlier version of Lehr may have stored these options, so they are read again.
         let read = self.complete(options).and_then(|_| self.divided(options));
         let (table, own) = read.map_err(|fault| Failure::Internal(format!("{}: {}", job.id(), fault.reason())))?;
         match self.method.about().takes {
@@ -454,8 +455,9 @@ impl AnyMethod for Declared {
     }
 }
 
-/// Reads the rows of the input. If the method takes rows of bits or sparse rows and the options name no columns, it
-/// reads these. Rows may have missing values if the method and the data set allow them.
+/// Reads the rows of the input. If the options name no columns, a method that takes rows of bits or sparse rows reads
+/// the column of fingerprints or of sparse rows. Rows may have missing values if the method and the data set allow
+/// them.
 ///
 /// # Errors
 /// Returns [`Failure::Input`] for columns that do not exist, for impossible values, with their positions, and for
@@ -532,8 +534,8 @@ fn prepared(table: &Table, name: &str, options: &TableOptions, words: &RowsWords
     Ok(decided.rows(keys, options.auto && words.sets_aside)?)
 }
 
-/// Reads the rows of the input as a stream that begins with the sample. Leaves out rows of weight 0, like a stream that
-/// is read from a file.
+/// Reads the rows of the input as a stream whose first `sample_rows` rows are the sample. Leaves out rows of weight 0,
+/// like a stream that is read from a file.
 ///
 /// # Errors
 /// Returns the errors of [`rows_of`].
@@ -569,7 +571,7 @@ fn failure(dataset: &str, error: Error) -> Failure {
     }
 }
 
-/// Converts a table of results into a table of services.
+/// Converts a table of a method's results into a table of this crate.
 pub(crate) fn result(table: lehr_methods::Table<'_>) -> Result<Table, Fault> {
     let mut builder = Table::builder().gaps(!table.without_values.is_empty());
     for (name, column) in table.columns {
@@ -580,7 +582,7 @@ pub(crate) fn result(table: lehr_methods::Table<'_>) -> Result<Table, Fault> {
             }
             Column::Numbers(values) => builder.numbers(name, values.into_owned()),
             Column::Weights(values) => builder.numbers(name.clone(), values).weights(Some(name)),
-            // Counts must be at least 0 in every row.
+            // Counts have no missing values, so every row must have a label.
             Column::Labels { of_rows, may_be_none: false } if !of_rows.contains(&UNLABELLED) => {
                 builder.counts(name, of_rows.iter().map(|&label| u64::from(label)).collect())
             }

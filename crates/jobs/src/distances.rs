@@ -1,10 +1,11 @@
 //! Dissimilarities of all pairs as a method, under the contract `lehr.distances` 1.1. Applies the library's `all_pairs`
-//! to sequences, fingerprints or records. The options are those of `lehr_methods::distances`.
+//! to sequences, fingerprints or records. For the options, see `lehr_methods::distances`.
 //!
 //! The columns of the table `items` decide which items are compared: `sequence` (as in FASTA), `fingerprint` (as in
 //! FPS), or otherwise numbers. Numbers may be missing. There are three output tables. `matrix` has the pairs (0,1),
-//! (0,2), …, (1,2), … in one column. `items` has the ids, the number of equal items for each id, and the structures of
-//! compounds if the input has a column `smiles`. `members` maps each row of the input to its item. The job saves finished pairs as it goes.
+//! (0,2), …, (1,2), … in one column. `items` has the ids; the number of items for each id, if equal items are
+//! collapsed; and the structures of compounds, if the input has a column `smiles`. `members` maps each row of the input
+//! to its item. The job saves finished pairs while it runs.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +32,7 @@ pub use lehr_methods::distances::{Alignment, Element, Letters, Metric, Options};
 
 /// The name of the input table.
 const ITEMS: &str = "items";
-/// The name of the column with sequences. If the table has it, sequences are compared.
+/// The name of the column with sequences. If the table has this column, the method compares sequences.
 const SEQUENCE: &str = "sequence";
 
 /// Dissimilarities of all pairs of items as a [`Method`].
@@ -54,9 +55,9 @@ pub struct Distances {
 }
 
 impl Distances {
-    /// Creates the method for a service that runs one job. It saves finished pairs in this file instead of the job's
-    /// own file, so that the pairs outlive the service. The file has the format of a checkpoint of `lehr distances`. A
-    /// job resumes from the pairs in the file; the file is never removed.
+    /// Creates the method for a service that runs one job. The method saves finished pairs in this file instead of the
+    /// job's own file, so that the pairs outlive the service. The file has the format of a checkpoint of `lehr
+    /// distances`. A job resumes from the pairs in the file; the file is never removed.
     ///
     /// # Example
     /// ```
@@ -215,7 +216,7 @@ impl From<Error> for Hindrance {
     }
 }
 
-/// The table of all pairs, and warnings about them.
+/// The table of all pairs, and the number and extent of its values.
 struct Found {
     matrix: Table,
     extent: Extent,

@@ -61,9 +61,9 @@ pub enum Form {
     Csv,
     /// Tab-separated text (TSV).
     Tsv,
-    /// An ordinary table; all columns are kept. It may have numbers as written (`1.818,99 €`), texts, dates and missing
-    /// values. The file is delimited text (plain or gzip), a workbook (xlsx, xls, ods), JSON lines, an array of
-    /// objects, Parquet or Arrow; Lehr detects which. Jobs prepare it with `auto` and the related options.
+    /// An ordinary table; all columns are kept. The table may have numbers as written (`1.818,99 €`), texts, dates and
+    /// missing values. The file is delimited text (plain or gzip), a workbook (xlsx, xls, ods), JSON lines, an array of
+    /// objects, Parquet or Arrow; Lehr detects which. Jobs prepare the table with `auto` and the related options.
     Table,
     /// A NumPy array of numbers in one or two dimensions; plain or gzip.
     Npy,
@@ -96,7 +96,8 @@ pub enum Form {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reading {
-    /// The columns to keep, in addition to weights and ids. Default: all; of CSV and TSV files, all numeric columns.
+    /// The columns to keep, in addition to weights and ids. Default: all columns; of CSV and TSV files, all numeric
+    /// columns.
     pub columns: Option<Vec<String>>,
     /// The column of weights. Default: the column that an Arrow file names, or none.
     pub weights: Option<String>,
@@ -134,7 +135,7 @@ pub struct Dialect {
     pub encoding: Option<Encoding>,
     /// The number of lines to skip above the header.
     pub skip_lines: Option<u32>,
-    /// The sheet of a workbook: its name, or its number from 1.
+    /// The sheet of a workbook: its name, or its number, counted from 1.
     pub sheet: Option<String>,
     /// Further spellings of a missing value, such as -999.
     pub na: Vec<String>,
@@ -164,7 +165,7 @@ impl Reading {
     /// Checks that the settings are valid for a format.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`].
+    /// Returns [`Code::InvalidValue`] if a setting does not suit the format.
     pub(crate) fn check(&self, form: Form) -> Result<(), Fault> {
         let invalid = |reason: &str| Err(Fault::new(Code::InvalidValue, reason));
         if self.columns.as_ref().is_some_and(Vec::is_empty) {
@@ -225,7 +226,7 @@ pub(crate) struct Found {
     pub account: Vec<ColumnFacts>,
 }
 
-/// The role and a summary of the values of a column of an ordinary table.
+/// The role of a column of an ordinary table, and a summary of its values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ColumnFacts {
     /// The name of the column.
@@ -259,11 +260,11 @@ impl ColumnFacts {
     }
 }
 
-/// Reads a file. Its uncompressed size and the size of its values must be at most `bytes_max`. Messages call the file
-/// `name`.
+/// Reads a file. The file's uncompressed size and the size of its values must be at most `bytes_max`. Messages call the
+/// file `name`.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
+/// Returns [`Code::InvalidValue`] with the first ten faults, or [`Code::TooLarge`] if the file exceeds `bytes_max`.
 pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, bytes_max: u64) -> Result<Found, Fault> {
     let (mut left_out, mut notes) = (Vec::new(), Vec::new());
     let (mut rounding, mut account) = (None, Vec::new());
@@ -473,7 +474,7 @@ fn limited<T>(
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RowFormat {
-    /// An object for each row; infinite numbers are null.
+    /// An object for each row; NaN and infinite numbers are null.
     #[default]
     Json,
     /// CSV text. Only the piece that begins with row 0 has the column names, so that consecutive pieces form one file.
@@ -485,13 +486,13 @@ pub enum RowFormat {
     Npy,
 }
 
-/// Some rows of a table, in one of `json`, `csv`, `arrow` and `npy`.
+/// Some rows of a table, in one of the fields `json`, `csv`, `arrow` and `npy`.
 ///
 /// # Example
 /// See [`datasets::Read`](crate::datasets::Read).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Piece {
-    /// The first row of the piece, from 0.
+    /// The number of the piece's first row, counted from 0.
     pub from: u64,
     /// The end of the piece's rows, exclusive: the next piece begins here.
     pub to: u64,
@@ -638,7 +639,7 @@ impl Form {
         })
     }
 
-    /// Returns the format for a media type, ignoring its parameters.
+    /// Returns the format for a media type without parameters; `None` if the media type does not determine the format.
     ///
     /// # Example
     /// ```

@@ -1,4 +1,4 @@
-//! Passing tables between services.
+//! Passes tables between services.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -16,10 +16,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::method::Failure;
 
-/// The name of the log file in its folder.
+/// The name of a job's log file in its temporary folder.
 const LOG: &str = "log";
 
-/// The interval between two saves, in seconds. A job that stops saves at once.
+/// The minimum interval between two saves, in seconds. A job that should stop saves at once.
 const SAVE_SECONDS: f64 = 1.0;
 
 /// The progress of a job.
@@ -60,7 +60,7 @@ impl Progress {
         self
     }
 
-    /// Returns the stage and the rounded share of the work: a new report is sent when these change.
+    /// Returns the share of the work in whole per cent, and the stage: a new report is sent when one of them changes.
     fn gist(&self) -> (u32, &str) {
         ((self.fraction * 100.0) as u32, &self.stage)
     }
@@ -75,18 +75,18 @@ pub(crate) enum Stop {
     Interrupted,
 }
 
-/// Receives progress.
+/// A receiver of a job's progress.
 pub(crate) trait Listener: Send {
-    /// Sends the latest progress if the previous report has been received, and returns whether it did.
+    /// Sends the latest progress if the previous report has been received, and returns whether it was sent.
     fn tell(&mut self, progress: &Progress) -> bool;
 }
 
-/// Where a job's saved state is.
+/// The place of a job's saved state.
 #[derive(Clone, Debug)]
 pub(crate) enum Saved {
-    /// In a file.
+    /// The state is in a file.
     File(PathBuf),
-    /// In memory, for the lifetime of the node.
+    /// The state is in memory, until the process ends.
     Memory(Arc<Mutex<Volatile>>),
 }
 
@@ -115,9 +115,8 @@ impl Saved {
 
     pub(crate) fn forget(&self) {
         match self {
-            // A file that cannot be removed is harmless, and the next start tries again. The files of the job's
-            // processes are in the same folder.
-            // processes are beside it.
+            // A file that cannot be removed is harmless, and the next start tries again. The folder with the extension
+            // `run` has the files of the job's processes.
             Self::File(path) => {
                 let _ = std::fs::remove_file(path);
                 let _ = std::fs::remove_file(before(path));
@@ -196,7 +195,7 @@ impl Job {
         Self { id, threads, signal, saved, since_save, reports, warnings, processes: None, is_lead: true }
     }
 
-    /// Returns the job as one of several processes that run it together.
+    /// Returns the job for one of several processes that run the job together.
     pub(crate) fn among(self, processes: Option<lehr_ranks::Job>, is_lead: bool) -> Self {
         Self { processes, is_lead, ..self }
     }
@@ -216,7 +215,7 @@ impl Job {
         Self::new("alone".to_owned(), 1, Signal::default(), Saved::Memory(Arc::default()), None)
     }
 
-    /// Returns the id of the job. No other job of the service has had it.
+    /// Returns the id of the job. No other job of the service has ever had this id.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -227,7 +226,7 @@ impl Job {
     }
 
     /// Returns the execution for methods on ranks: one rank for each thread, on a separate dispatcher. If several
-    /// processes run the job, the execution includes the ranks of all.
+    /// processes run the job, the execution includes the ranks of all processes.
     pub fn execution(&self) -> Execution {
         let all = Execution::default();
         // A layout may have more ranks in a process than the machine runs threads at once.
@@ -241,8 +240,8 @@ impl Job {
         self.is_lead
     }
 
-    /// Returns whether the method should save its state and end with [`Failure::Stopped`]. Check it several times a
-    /// second.
+    /// Returns whether the method should save its state and end with [`Failure::Stopped`]. Call this method several
+    /// times a second.
     pub fn is_stopping(&self) -> bool {
         self.signal.why().is_some()
     }
@@ -253,7 +252,7 @@ impl Job {
         Interrupt::when(move || signal.why().is_some())
     }
 
-    /// Reports progress. Never waits: a newer report replaces one that has not been received yet.
+    /// Reports progress. Never waits: a newer report replaces an earlier report that has not been received yet.
     pub fn report(&self, progress: Progress) {
         let mut reports = self.reports.lock();
         let Reports { listener, last } = &mut *reports;
@@ -293,8 +292,8 @@ impl Job {
         Ok(())
     }
 
-    /// Saves the state of a run, if this is due. If this fails, the run continues, and the previous checkpoint is still
-    /// there.
+    /// Saves the state of a run as a checkpoint, if one is due. If saving fails, the run continues, and the previous
+    /// checkpoint is still there.
     pub(crate) fn save_checkpoint(&self, checkpoint: &dyn AnyCheckpoint) {
         if self.is_save_due() {
             let bytes = checkpoint.to_json().map_err(|error| Failure::Internal(error.to_string()));
@@ -303,8 +302,9 @@ impl Job {
     }
 
     /// Returns the path of a log, for methods whose results are too large to be saved again every second. The method
-    /// appends finished results, and checks the results that the log already has. At first, the file does not exist. It
-    /// survives a crash if the service keeps its jobs, and it is removed when the job is done.
+    /// appends finished results, and checks the results that the log already has. The file does not exist before the
+    /// method creates it. The file survives a crash if the service keeps its jobs, and it is removed when the job is
+    /// done.
     ///
     /// # Errors
     /// Returns [`Failure::Environment`] if its folder cannot be created.
@@ -332,9 +332,9 @@ impl Job {
         }
     }
 
-    /// Returns the bytes that this run or an earlier one saved last. If they are damaged, returns the bytes saved
-    /// before them. If both are damaged, returns nothing. A run that resumes from an older state takes longer, reaches
-    /// the same result, and has a [warning](Self::warn).
+    /// Returns the bytes that this run or an earlier run saved last. If the last bytes are damaged, returns the bytes
+    /// saved before them. If both are damaged, returns nothing. A run that resumes from an older state takes longer,
+    /// reaches the same result, and has a [warning](Self::warn).
     ///
     /// # Errors
     /// Returns [`Failure::Environment`] if the bytes cannot be read.
@@ -367,7 +367,7 @@ pub(crate) struct Found {
     pub(crate) damage: Option<String>,
 }
 
-/// Returns the path of the last but one checkpoint.
+/// Returns the path of the checkpoint before the last one.
 fn before(path: &Path) -> PathBuf {
     path.with_extension("checkpoint-before")
 }

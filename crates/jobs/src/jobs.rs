@@ -42,9 +42,9 @@ pub use crate::options::Options;
 pub struct Jobs {
     /// The path of the service that has the inputs and receives the outputs.
     pub datasets: String,
-    /// Jobs by id.
+    /// The jobs by id.
     pub jobs: BTreeMap<String, Record>,
-    /// The number of jobs so far, including removed ones.
+    /// The number of jobs so far, including removed jobs.
     pub(crate) count: u64,
 }
 
@@ -56,7 +56,8 @@ impl fmt::Debug for Jobs {
 }
 
 impl Contract for Jobs {
-    /// The name of the common description. A service has the name and the version of its method instead.
+    /// The name of the description that all methods share. A service has the name and the version of its method
+    /// instead.
     const NAME: &'static str = "lehr.jobs";
     const VERSION: Version = Version::new(1, 0);
     const IS_SHARED: bool = true;
@@ -149,7 +150,7 @@ pub struct Record {
     /// Whether the job was cancelled.
     #[serde(default)]
     pub is_cancelled: bool,
-    /// The position of the job in the order of jobs.
+    /// The position of the job in the order in which jobs were requested.
     pub number: u64,
 }
 
@@ -198,7 +199,8 @@ pub struct Order {
     /// The prefix of the outputs' names, before the `/`. Default: the job's id.
     #[serde(default)]
     pub output: Option<String>,
-    /// A key chosen by the client. A second request with the same key returns the first job. Kept as long as the job.
+    /// A key chosen by the client. A second request with the same key returns the first job. The service keeps the key
+    /// as long as the job.
     #[serde(default)]
     pub key: Option<String>,
 }
@@ -275,10 +277,10 @@ pub struct Rows {
     /// The format of the rows. Default: JSON.
     #[serde(default)]
     pub format: RowFormat,
-    /// The first row, from 0. Default: 0.
+    /// The number of the first row, counted from 0. Default: 0.
     #[serde(default)]
     pub from: u64,
-    /// The end of the rows, exclusive. Default: the number of rows.
+    /// The end of the rows, exclusive. Default: the number of rows of the output.
     #[serde(default)]
     pub to: Option<u64>,
 }
@@ -321,7 +323,7 @@ pub struct Outcome {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Insert, name = "run", reply = Named, body)]
 pub struct Run {
-    /// The request.
+    /// The inputs and options of the job.
     pub body: Order,
 }
 
@@ -333,7 +335,7 @@ pub struct Run {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Query, name = "wait", reply = Record, key = body.job, body)]
 pub struct Wait {
-    /// The request.
+    /// The job to wait for, and the time limit.
     pub body: WaitFor,
 }
 
@@ -345,7 +347,7 @@ pub struct Wait {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "cancel", key = body.job, body)]
 pub struct Cancel {
-    /// The request.
+    /// The job to cancel.
     pub body: Named,
 }
 
@@ -357,11 +359,11 @@ pub struct Cancel {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "resume", key = body.job, body)]
 pub struct Resume {
-    /// The request.
+    /// The job to resume.
     pub body: Named,
 }
 
-/// Removes a job that has ended, and its checkpoints. Its outputs stay as data sets.
+/// Removes a job that has ended, and its checkpoints. The outputs of the job stay as data sets.
 ///
 /// # Example
 /// See [`Jobs`] for how to call operations.
@@ -369,7 +371,7 @@ pub struct Resume {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Delete, name = "remove", key = body.job, body)]
 pub struct Remove {
-    /// The request.
+    /// The job to remove.
     pub body: Named,
 }
 
@@ -381,7 +383,7 @@ pub struct Remove {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Query, name = "result", reply = Piece, key = body.job, body)]
 pub struct ResultOf {
-    /// The request.
+    /// The rows to return.
     pub body: Rows,
 }
 
@@ -394,7 +396,7 @@ pub struct ResultOf {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Query, name = "model", reply = Value, key = body.job, body)]
 pub struct ModelOf {
-    /// The request.
+    /// The job whose model to return.
     pub body: Named,
 }
 
@@ -412,7 +414,7 @@ pub struct ModelOf {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Query, name = "report", reply = Page, key = body.job, body)]
 pub struct ReportOf {
-    /// The request.
+    /// The job whose report to return.
     pub body: Named,
 }
 
@@ -427,7 +429,7 @@ pub struct ReportOf {
 #[serde(transparent)]
 #[schemars(extend("contentMediaType" = "text/html"))]
 pub struct Page(
-    /// The HTML text.
+    /// The report as HTML text.
     pub String,
 );
 
@@ -475,7 +477,7 @@ pub struct Predict {
     /// The format of the file, as a media type.
     #[serde(default)]
     pub media_type: Option<String>,
-    /// The format of the file. Overrides the media type.
+    /// The format of the file. This field overrides the media type.
     #[serde(default)]
     pub file_format: Option<Form>,
     /// The column of ids. Default: the model's column of ids if the rows have it, or otherwise the row number.
@@ -490,10 +492,10 @@ pub struct Predict {
     /// The format of the rows in the answer. Default: JSON.
     #[serde(default)]
     pub format: RowFormat,
-    /// The first row, from 0. Default: 0.
+    /// The number of the first row, counted from 0. Default: 0.
     #[serde(default)]
     pub from: u64,
-    /// The end of the rows, exclusive. Default: the number of rows.
+    /// The end of the rows, exclusive. Default: the number of the given rows.
     #[serde(default)]
     pub to: Option<u64>,
 }
@@ -506,7 +508,7 @@ pub struct Predict {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "start", reply = bool, key = body.job, body)]
 pub struct Start {
-    /// The request.
+    /// The job that begins.
     pub body: Named,
 }
 
@@ -518,7 +520,7 @@ pub struct Start {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "progressed", key = body.job, body)]
 pub struct Progressed {
-    /// The request.
+    /// The job and its progress.
     pub body: Report,
 }
 
@@ -530,6 +532,6 @@ pub struct Progressed {
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "ended", key = body.job, body)]
 pub struct Ended {
-    /// The request.
+    /// The job and its outcome.
     pub body: Outcome,
 }

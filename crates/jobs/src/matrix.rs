@@ -149,7 +149,7 @@ impl Table {
     }
 }
 
-/// Returns a matrix as a table with one column: the pairs as they are stored.
+/// Returns the pairs of a matrix as a table with one column, in condensed order.
 pub(crate) fn table_of(matrix: Dissimilarities, name: &str) -> Result<Table, Fault> {
     if matrix.items() < 2 {
         let reason = format!("{name}: expected at least 2 items, which make a pair, found {}", matrix.items());

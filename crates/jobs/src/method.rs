@@ -65,10 +65,10 @@ pub trait Method: Clone + Send + Sync + 'static {
     /// program of the processes must know the method; `lehr` knows all methods in
     /// [`Setup::contracts`](crate::Setup::contracts). Default: no.
     const SPREADS: bool = false;
-    /// The options of the method. They should refuse unknown fields, so that a misspelt field is not ignored.
+    /// The options of the method. The options should refuse unknown fields, so that a misspelt field is not ignored.
     type Options: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSchema + 'static;
 
-    /// Returns all faults in the options that are visible without data, one per line. Default: none.
+    /// Returns a text for each fault in the options that is visible without data. Default: none.
     fn check(options: &Self::Options) -> Vec<String> {
         let _ = options;
         Vec::new()
@@ -76,8 +76,8 @@ pub trait Method: Clone + Send + Sync + 'static {
 
     /// Runs the method on its own thread, which may be bound to some cores. The method may start other threads.
     ///
-    /// The same inputs and options must give the same tables on any number of threads. This also holds if the job is
-    /// stopped, saved and resumed.
+    /// The same inputs and options must give the same tables on any number of threads. A job that is stopped, saved and
+    /// resumed must give the same tables, too.
     ///
     /// # Errors
     /// Returns [`Failure::Stopped`] soon after [`Job::is_stopping`] is true, or another reason why there is no result.
@@ -85,7 +85,7 @@ pub trait Method: Clone + Send + Sync + 'static {
     fn run(&self, job: &Job, inputs: &Inputs, options: &Self::Options) -> Result<Outputs, Failure>;
 }
 
-/// The name of the table with a method's model. Its only column has the text of a `model.json`.
+/// The name of the table with a method's model. The table has one column, and its text is that of a `model.json`.
 pub(crate) const MODEL: &str = "model";
 
 /// The name of the table with a method's report, and of its column with the text of a `report.html`.
@@ -238,8 +238,8 @@ impl Outputs {
         self
     }
 
-    /// Adds a model as the table `model`, in addition to the tables that the method always returns. Clients request it
-    /// with [`ModelOf`](crate::jobs::ModelOf).
+    /// Adds a model as the table `model`, in addition to the tables that the method always returns. Clients request the
+    /// model with [`ModelOf`](crate::jobs::ModelOf).
     ///
     /// # Errors
     /// Returns [`Failure::Internal`] for a model that JSON cannot represent.
@@ -327,7 +327,8 @@ pub(crate) fn text_of(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("something that is no text")
 }
 
-/// A table that cannot be built is a fault of the method.
+/// Converts the fault of a table that cannot be built. Unless memory is the cause, the fault counts as an internal
+/// failure of the method.
 impl From<Fault> for Failure {
     fn from(fault: Fault) -> Self {
         match fault.code() {

@@ -6,7 +6,7 @@ use crate::declared::Declared;
 use crate::distances::Distances;
 use crate::method::AnyMethod;
 
-/// Returns all methods: the only method that `lehr-methods` does not declare, and all that it declares.
+/// Returns all methods: [`Distances`], the only method that `lehr-methods` does not declare, and all declared methods.
 fn all() -> Vec<Arc<dyn AnyMethod>> {
     let own: [Arc<dyn AnyMethod>; 1] = [Arc::new(Distances::default())];
     let declared = lehr_methods::ALL.iter().map(|method| Arc::new(Declared::of(*method)) as Arc<dyn AnyMethod>);

@@ -1,4 +1,4 @@
-//! The options of a method, as JSON. A service stores them and passes them on; only the method knows their type.
+//! The options of a method, as JSON. A service stores the options and passes them on; only the method knows their type.
 //!
 //! Fields keep their order, so that documents have them in the order of the method's type.
 
@@ -54,7 +54,7 @@ impl Options {
     /// Reads the options as a method's type.
     ///
     /// # Errors
-    /// Returns [`Code::MessageNotSupported`], which names the faulty field.
+    /// Returns [`Code::MessageNotSupported`] with the name of the faulty field.
     ///
     /// # Example
     /// See [`Options`].
@@ -83,7 +83,7 @@ impl Options {
         }
     }
 
-    /// Returns these fields followed by those of `others`. Both must be objects.
+    /// Returns these fields followed by the fields of `others`, if both are objects; otherwise returns `others`.
     pub(crate) fn and(self, others: Self) -> Self {
         match (self.0, others.0) {
             (Json::Fields(mut own), Json::Fields(others)) => {
@@ -108,7 +108,8 @@ impl From<Value> for Options {
     }
 }
 
-/// Writes numbers without a fraction as whole numbers. A number beyond 2^53 has lost digits, so it stays unchanged.
+/// Writes numbers without a fraction as whole numbers. A number beyond 2^53 may have lost digits, so it stays
+/// unchanged.
 fn with_whole_numbers(options: Value) -> Value {
     match options {
         Value::Number(number) => match number.as_f64() {
@@ -124,8 +125,8 @@ fn with_whole_numbers(options: Value) -> Value {
 /// The limit above which neighbouring whole numbers have the same double: 2^53.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Returns the fault for options that a method cannot read. `reason` is the message, and `read` tries to read other
-/// options.
+/// Returns the fault for options that a method cannot read. `reason` is the reader's message, and `read` returns its
+/// message for other options, if they are invalid too.
 pub(crate) fn refused(value: Value, reason: &str, read: &dyn Fn(Value) -> Option<String>) -> Fault {
     let field = field_to_blame(value, reason, read).map(|name| format!(".{name}")).unwrap_or_default();
     let reason = in_words(reason);
@@ -301,7 +302,7 @@ impl OptionsSchema {
             return;
         }
         let (mut own, mut named) = (Value::Object(self.schema.clone()), self.named.clone());
-        // Two types with the same name need different names.
+        // If a name is taken already, the method's type gets another name.
         for taken in self.named.keys().filter(|name| names.contains_key(*name)) {
             let free = (2..).map(|number| format!("{taken}{number}"));
             let free = free.into_iter().find(|name| !names.contains_key(name) && !named.contains_key(name));

@@ -11,7 +11,7 @@ use crate::format::{self, Form, Found, Reading, fault_of};
 use crate::jobs::Predict;
 use crate::table::{Columns, Table};
 
-/// The largest uncompressed size of a file with rows, in bytes.
+/// The maximum uncompressed size of a file with rows, in bytes.
 const BYTES_MAX: u64 = 1 << 30;
 /// The name of a job's model in messages.
 const MODEL: &str = "the model";
@@ -25,11 +25,11 @@ pub(crate) fn model(of_job: serde_json::Value) -> Result<ModelFile, Fault> {
     ModelFile::of_json(of_job, MODEL).map_err(|error| Fault::new(Code::OperationFailed, error.message))
 }
 
-/// Reads the rows of a file.
+/// Reads the rows of the file in a request.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`] with the first ten faults of a file that cannot be read; [`Code::TooLarge`];
-/// [`Code::InsufficientResources`].
+/// Returns [`Code::InvalidValue`] with the first ten faults of the file, and [`Code::TooLarge`] if it exceeds
+/// [`BYTES_MAX`]. Returns [`Code::InsufficientResources`] if a temporary file cannot be written.
 pub(crate) fn read(asked: &Predict, model: &ModelFile, name: &str) -> Result<Table, Fault> {
     let said = asked.media_type.as_deref();
     let form = asked.file_format.or_else(|| Form::of_media_type(said?)).ok_or_else(|| {

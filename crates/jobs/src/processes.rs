@@ -1,11 +1,11 @@
-//! Runs a job in several processes: copies of this program that `mpiexec` starts, in a folder of the job. This works
-//! for any method that [spreads](crate::Method::SPREADS).
+//! Runs a job in several processes: copies of this program that `mpiexec` starts, in a folder of the job. Any method
+//! that declares [`Method::SPREADS`](crate::Method::SPREADS) can run in this way.
 //!
 //! The node writes an *order* into a folder: the method's contract, the options and the input tables. The first process
-//! ([`Part::lead`]) reads the order and sends it to the others ([`Part::follow`]). All processes make the same call of
-//! the method, which runs on the ranks of all of them. The first process reports, saves, and writes an *outcome*: the
-//! tables, or the reason why there are none. So the result is bit-identical to that of one process, and methods need no
-//! code for this.
+//! ([`Part::lead`]) reads the order and sends it to the other processes ([`Part::follow`]). All processes make the same
+//! call of the method, which runs on the ranks of all processes. The first process reports, saves, and writes an
+//! *outcome*: the tables, or the reason why there are none. So the result is bit-identical to the result of one
+//! process, and methods need no code for this.
 //!
 //! Each try has its own folder. When a node is killed, its processes end as soon as they notice, and may write into
 //! their folder until then. A new try resumes from the last checkpoint of earlier tries. If an earlier try finished
@@ -14,7 +14,7 @@
 //! | in the folder of a try | content |
 //! | --- | --- |
 //! | `order.json`, `NAME.arrow` | the order and its tables |
-//! | `job.checkpoint`, `job.log` | the checkpoint of the method |
+//! | `job.checkpoint`, `job.log` | the checkpoint and the log of the method |
 //! | `outcome.json`, `made-NAME.arrow` | the outcome and its tables |
 
 mod order;

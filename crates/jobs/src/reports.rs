@@ -2,8 +2,8 @@
 //! several clusterings.
 //!
 //! Each job has already made its tables, its HTML report and its main result in words. A report only names the data
-//! sets that hold them, so it takes almost no time. The service of reports depends on the service of the jobs' data
-//! sets.
+//! sets that hold these results, so making it takes almost no time. The service of reports depends on the service of
+//! the jobs' data sets.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -88,7 +88,7 @@ pub struct Report {
 pub struct Choose {
     /// The annealing job that shows how long each number of clusters persists while the temperature falls.
     pub watched: Record,
-    /// The jobs to choose from.
+    /// The clustering jobs among which the operation chooses.
     pub jobs: Vec<Record>,
 }
 
@@ -102,7 +102,8 @@ pub struct Chosen {
     pub job: Record,
     /// The number of clusters.
     pub clusters: u64,
-    /// How long this number of clusters persisted: the natural logarithm of the range of temperatures.
+    /// How long this number of clusters persisted: the width of its temperature range, as a difference of natural
+    /// logarithms.
     pub range: f64,
 }
 
@@ -138,7 +139,7 @@ pub struct PageOf {
     pub name: String,
 }
 
-/// Returns rows of a table of a report.
+/// Returns rows of one of a report's tables.
 ///
 /// # Example
 /// For how to call operations, see [`ReportState`].
@@ -153,10 +154,10 @@ pub struct TableOf {
     /// The format of the rows. Default: JSON.
     #[serde(default)]
     pub format: RowFormat,
-    /// The first row, from 0. Default: 0.
+    /// The number of the first row, counted from 0. Default: 0.
     #[serde(default)]
     pub from: u64,
-    /// The end of the rows, exclusive. Default: the number of rows.
+    /// The end of the rows, exclusive. Default: the number of rows of the report.
     #[serde(default)]
     pub to: Option<u64>,
 }
@@ -187,8 +188,8 @@ pub struct Reports {
 }
 
 impl Reports {
-    /// Creates a service that also writes pages and tables as files, for a process without HTTP. It writes them to
-    /// `FOLDER/SERVICE/REPORT`, where `SERVICE` is the path of the service.
+    /// Creates a service that also writes pages and tables as files, for a process without HTTP. The service writes the
+    /// files to `FOLDER/SERVICE/REPORT`, where `SERVICE` is the path of the service.
     pub fn writing(folder: PathBuf) -> Self {
         Self { folder: Some(folder), ..Self::default() }
     }

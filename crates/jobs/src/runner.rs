@@ -1,11 +1,12 @@
 //! The runner of a method's service: runs the jobs in the document on separate threads, and writes their outcomes into
 //! the document.
 //!
-//! Three parties exchange messages. *Handlers* change the document. They create a job's signal when it starts, and set
-//! the signal when a client cancels the job. The *follower* is a thread that wakes up when the document may have
-//! changed. It reads the document, asks the service to start a job and, once the start is recorded, creates a *job's
-//! thread*. This thread takes the job's inputs, computes, stores the outputs, removes the signal, and only then reports
-//! the end. So a signal always belongs to the run in the document, and no request to cancel reaches a later run.
+//! Three parties exchange messages. *Handlers* change the document. Handlers create a job's signal when the job starts,
+//! and set the signal when a client cancels the job. The *follower* is a thread that wakes up when the document may
+//! have changed. The follower reads the document, asks the service to start a job and, once the start is recorded,
+//! creates a *job's thread*. The job's thread takes the inputs, computes, stores the outputs, removes the signal, and
+//! only then reports the end. So a signal always belongs to the run in the document, and no request to cancel reaches a
+//! later run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -30,7 +31,7 @@ use crate::method::{AnyMethod, Failure, Inputs, MODEL, Outputs, REPORT, text_of}
 use crate::processes;
 use crate::settings::{Settings, Spread};
 
-/// The delay before the service tries again to store something.
+/// The delay before the runner tries again, if the service could not store a change.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The service's handle to its runner. The runner ends when the last handle is dropped.
@@ -96,7 +97,8 @@ impl Runner {
     /// Starts to follow the document. `jobs` are the ids of the jobs in it.
     ///
     /// # Errors
-    /// Returns [`Code::StartFailed`] if the folder for checkpoints cannot be used, or if no thread can be started.
+    /// Returns [`Code::StartFailed`] if the folder for checkpoints is missing or cannot be used, or if no thread can be
+    /// started. Returns [`Code::InvalidValue`] for a layout if the method runs in one process.
     pub(crate) fn start(
         &self,
         path: &str,
@@ -244,7 +246,7 @@ async fn follow(shared: &Arc<Shared>, place: &Surroundings) {
     }
 }
 
-/// Returns the next job to start: interrupted jobs first, then queued ones, each in the order of their numbers.
+/// Returns the next job to start: interrupted jobs first, then queued jobs, each in the order of their numbers.
 fn next_of(state: &Jobs, concurrency: usize) -> Option<String> {
     let running = state.jobs.values().filter(|job| job.state == State::Running).count();
     if running >= concurrency {

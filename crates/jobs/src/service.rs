@@ -1,4 +1,4 @@
-//! The service of a method. Its operations change the document, and the runner acts on the changes.
+//! The service of a method. The operations of the service change the document, and the runner acts on the changes.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -33,21 +33,21 @@ pub(crate) struct MethodService {
     measures: Measures,
 }
 
-/// The metric: jobs by state.
+/// The metric for the number of jobs in each state.
 const JOBS: Measure = Measure { name: "lehr_jobs", help: "Jobs by state.", is_counter: false };
-/// The metric: the maximum number of jobs that may wait.
+/// The metric for the maximum number of jobs that may wait.
 const ROOM: Measure =
     Measure { name: "lehr_jobs_queue_limit", help: "How many jobs may wait; more are refused.", is_counter: false };
-/// The metric: runs that have ended.
+/// The metric for the number of runs that have ended.
 const ENDED: Measure =
     Measure { name: "lehr_job_runs_total", help: "Runs of jobs that have ended, by how.", is_counter: true };
-/// The metric: the total duration of runs.
+/// The metric for the total duration of ended runs.
 const SECONDS: Measure = Measure {
     name: "lehr_job_run_seconds_total",
     help: "Seconds that those runs took, by how they ended.",
     is_counter: true,
 };
-/// The metric: the total time that jobs waited.
+/// The metric for the total time that jobs waited before their first run.
 const WAITED: Measure = Measure {
     name: "lehr_job_wait_seconds_total",
     help: "Seconds that jobs waited before they first ran.",
@@ -127,7 +127,7 @@ pub(crate) fn described(method: &dyn AnyMethod, shared: Description) -> Descript
 }
 
 /// Names the inputs of a method in a schema that contains them. Client generators turn an object with named fields into
-/// a type. Their code for a choice between a text and a map does not compile.
+/// a type. The code that client generators make for a choice between a text and a map does not compile.
 fn name_inputs(schema: &mut Value, facts: &Facts) {
     let Some(definitions) = schema.get_mut("$defs").and_then(Value::as_object_mut) else { return };
     let Some(by_name) = definitions.get_mut("Input").and_then(|input| input.pointer_mut("/anyOf/1")) else { return };
@@ -177,8 +177,8 @@ impl Service for MethodService {
         self.document.datasets = datasets.lookup().await?.path;
         self.datasets = Some(datasets.clone());
         for job in self.document.jobs.values_mut() {
-            // An older node stored the job without newer options. If its options can no longer be read, the job reports
-            // this when it runs.
+            // An older node may have stored the job without newer options. If its options can no longer be read, the
+            // job reports this when it runs.
             if let Ok(options) = self.runner.method().complete(&job.options) {
                 job.options = options;
             }
@@ -419,7 +419,7 @@ impl MethodService {
         serde_json::from_str(&text).map_err(|_| lost(&name, MODEL))
     }
 
-    /// Returns a text that a job returns in addition to its tables, and the name of the data set with the text.
+    /// Returns the model or the report of a job as text, and the name of the data set that holds it.
     async fn text(&self, job: &str, what: &str) -> Result<(String, String), Fault> {
         let name = self.output(job, what, |_| {
             let method = self.runner.method().facts().name;
@@ -431,7 +431,7 @@ impl MethodService {
     }
 }
 
-/// Returns the fault for a result whose data set was replaced by another one.
+/// Returns the fault for a result whose data set was replaced by another data set.
 fn lost(dataset: &str, what: &str) -> Fault {
     Fault::new(Code::OperationFailed, format!("the data set {dataset:?} has no {what} any more"))
 }

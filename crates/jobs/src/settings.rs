@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// The settings that a manifest must not contain. A manifest sets the cores of any service elsewhere, and clients must
-/// not choose which programs a node runs.
+/// The settings that a manifest must not contain. A manifest sets the cores of a service in the service's record, and
+/// clients must not choose which programs a node runs.
 const NOT_OF_MANIFESTS: [&str; 3] = ["cores", "mpiexec", "program"];
 
 /// The settings of a method's service.
@@ -26,19 +26,20 @@ const NOT_OF_MANIFESTS: [&str; 3] = ["cores", "mpiexec", "program"];
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// The number of jobs that run at once. Default: 1.
+    /// The maximum number of jobs that run at once. Default: 1.
     pub concurrency: usize,
-    /// The maximum number of jobs that may wait; further ones are refused. Default: 64.
+    /// The maximum number of jobs that may wait; further jobs are refused. Default: 64.
     pub queue: usize,
-    /// The maximum number of ended jobs that are kept; then the oldest is removed, but its outputs stay. Default: 1000.
+    /// The maximum number of ended jobs that are kept. Beyond this number, the oldest ended job is removed, but its
+    /// outputs stay. Default: 1000.
     pub remembered: usize,
     /// The number of threads of a job. Default: the number of given cores, or of threads that the machine runs at once,
     /// divided by `concurrency`.
     pub threads: Option<usize>,
     /// The cores that jobs are bound to. Default: all.
     pub cores: Vec<usize>,
-    /// Threads x processes x nodes, such as `2x4x1`: jobs run in processes that `mpiexec` starts. Default: in this
-    /// process.
+    /// Threads x processes x nodes, such as `2x4x1`: jobs run in processes that `mpiexec` starts. Default: jobs run in
+    /// this process.
     pub layout: Option<String>,
     /// The program that starts the processes. Default: `mpiexec`.
     pub mpiexec: Option<PathBuf>,

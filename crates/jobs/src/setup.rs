@@ -44,7 +44,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Adds the folder for a service's document to the placement of the service, if documents are kept.
+    /// Creates the folder of a service, and adds the file for its document to the placement, if data are kept on disk.
     ///
     /// # Errors
     /// Returns [`Code::StartFailed`] if the folder cannot be created.
@@ -183,9 +183,9 @@ impl Setup {
     /// Lets [`Host::create`], manifests and workflows create these services by the names of their contracts, with this
     /// setup.
     ///
-    /// A placement may set the partners, the cores (for handlers and jobs alike) and the number of waiting requests.
-    /// This setup decides which state is kept. The services are not restarted after a crash, because jobs that started
-    /// before the crash may still be computing.
+    /// A placement may set the partners, the settings, the cores (for handlers and jobs alike) and the number of
+    /// waiting requests. This setup decides which state is kept. The services are not restarted after a crash, because
+    /// jobs that started before the crash may still be computing.
     ///
     /// # Example
     /// ```

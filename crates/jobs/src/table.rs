@@ -24,12 +24,12 @@ use xxhash_rust::xxh3::Xxh3;
 pub use rows::Columns;
 pub(crate) use rows::{FINGERPRINT, SPARSE};
 
-/// The metadata key of a schema for the column of weights.
+/// The metadata key of a schema that names the column of weights.
 pub(crate) const WEIGHTS: &str = "lehr.weights";
 pub(crate) const ID: &str = "lehr.id";
 /// The metadata key of a schema that says whether numbers may be missing.
 pub(crate) const GAPS: &str = "lehr.gaps";
-/// The metadata key of a fixed-point column for the value of its unit.
+/// The metadata key of a fixed-point column that gives the value of its unit.
 const SCALE: &str = "lehr.scale";
 /// The metadata key that marks the numbers of a column as whole.
 pub(crate) const WHOLE: &str = "lehr.whole";
@@ -45,8 +45,8 @@ pub(crate) const WHOLE: &str = "lehr.whole";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Floating-point numbers of 64 bits, or of 32 bits to save memory, or 16-bit fixed point. They are finite, or NaN
-    /// if the table declares that values may be missing.
+    /// Floating-point numbers of 64 bits, or of 32 bits to save memory, or 16-bit fixed point. The numbers are finite,
+    /// or NaN if the table declares that values may be missing.
     Number,
     /// Non-negative whole numbers.
     Count,
@@ -54,7 +54,7 @@ pub enum Kind {
     Text,
 }
 
-/// Named columns of one length. Cheap to clone.
+/// A table: named columns of equal length. A table is cheap to clone.
 ///
 /// # Example
 /// ```
@@ -89,7 +89,8 @@ impl Builder {
         self
     }
 
-    /// Adds a column of whole numbers that may be negative, such as labels. As text, they have no decimal point.
+    /// Adds a column of whole numbers that may be negative, such as labels. In text output, the numbers have no decimal
+    /// point.
     ///
     /// # Example
     /// ```
@@ -152,7 +153,7 @@ impl Builder {
         self
     }
 
-    /// Adds a column of text that is already contiguous.
+    /// Adds a column of text that is already an Arrow array.
     pub(crate) fn text_array(mut self, name: impl Into<String>, values: StringArray) -> Self {
         self.columns.push((name.into(), Arc::new(values)));
         self
@@ -174,7 +175,7 @@ impl Builder {
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] if there are no columns, or if columns have different lengths or the same name.
-    /// Also returns it if a role names a missing column, or if a unit is not finite and positive. Returns
+    /// Also returns this code if a role names a missing column, or if a unit is not finite and positive. Returns
     /// [`Code::TooLarge`] for a column with more than 2 GiB of text.
     pub fn build(self) -> Result<Table, Fault> {
         if let Some(name) = self.is_too_long {
@@ -271,7 +272,7 @@ impl Table {
         self.role(GAPS).is_some()
     }
 
-    /// Returns a column as numbers; counts are rounded beyond 2⁵³. Returns `None` if the column does not exist or is
+    /// Returns a column as numbers; counts beyond 2⁵³ are rounded. Returns `None` if the column does not exist or is
     /// text.
     pub fn numbers(&self, name: &str) -> Option<Cow<'_, [f64]>> {
         let column = self.batch.column_by_name(name)?;

@@ -1,4 +1,4 @@
-//! Transfers data sets between nodes: whole if the node allows it, or in pieces if the data sets are large.
+//! Transfers data sets between nodes: small data sets in one request, large data sets in pieces.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek, SeekFrom};
@@ -58,7 +58,7 @@ impl Sent {
     }
 }
 
-/// The maximum size of one request body, which a node with default limits accepts, in bytes.
+/// The maximum number of bytes that one request carries. A node with default limits accepts requests of this size.
 const BODY_BYTES: usize = 8 << 20;
 
 /// Fetches a data set of any size, from this node or another.
@@ -132,8 +132,8 @@ pub async fn store(datasets: &Reference<Datasets>, name: &str, table: &Table, re
 /// dissimilarities names an array in another file, the array is sent after the header.
 ///
 /// # Errors
-/// Returns [`Code::UnknownEntry`] if the file cannot be read; the errors of [`Begin`], [`Append`] and [`Finish`]. Call
-/// it again to continue.
+/// Returns [`Code::UnknownEntry`] if the file cannot be read; the errors of [`Begin`], [`Append`] and [`Finish`]. To
+/// continue the upload, call the function again.
 ///
 /// # Example
 /// ```

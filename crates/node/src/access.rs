@@ -1,4 +1,4 @@
-//! The caller of a request: its name, address, and rights under the policy.
+//! Decides whether a request is allowed: checks its host, its origin, and the caller's rights under the policy.
 
 use hyper::Request;
 use hyper::header::{self, HeaderMap};
@@ -9,10 +9,11 @@ use crate::edge::{Edge, Peer};
 use crate::policy::ANONYMOUS;
 use crate::refusal::Refused;
 
-/// Returns the host that a request is for: from its target, or else its header (RFC 9112, section 3.2).
+/// Returns the host that a request is for: from its target, or else from its `Host` header (RFC 9112, section 3.2).
 ///
 /// # Errors
-/// Returns [`Code::MessageNotSupported`] if there is not exactly one host.
+/// Returns [`Code::MessageNotSupported`] if the request has two `Host` headers, or names two different hosts in HTTP/2.
+/// A request in HTTP/1.1 that names no host gets the same code.
 pub(crate) fn host<B>(request: &Request<B>) -> Result<&str, Fault> {
     let refuse = |reason: &str| Err(Fault::new(Code::MessageNotSupported, reason));
     let mut lines = request.headers().get_all(header::HOST).iter();
@@ -33,8 +34,8 @@ pub(crate) fn host<B>(request: &Request<B>) -> Result<&str, Fault> {
     }
 }
 
-/// Refuses foreign web pages. A node on loopback without a policy trusts the user of the machine, but not the pages
-/// that are open in their browser.
+/// Refuses requests that foreign web pages send. A node on loopback without a policy trusts the user of the machine,
+/// but not the pages that are open in their browser.
 pub(crate) fn same_site(edge: &Edge, headers: &HeaderMap, host: &str) -> Result<(), Fault> {
     let origins = &edge.settings.origins;
     if edge.policy().is_none() && edge.address.ip().is_loopback() && !origins.name(host) {
@@ -48,8 +49,8 @@ pub(crate) fn same_site(edge: &Edge, headers: &HeaderMap, host: &str) -> Result<
     }
     let said = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let Some(origin) = headers.get(header::ORIGIN) else {
-        // A browser sends this header if another site's page loads something without an origin, such as a picture or a
-        // script. Following a link is allowed.
+        // A browser sends `sec-fetch-site: cross-site` if another site's page loads something without an origin, such
+        // as a picture or a script. Following a link is allowed.
         let is_foreign = said("sec-fetch-site") == Some("cross-site") && said("sec-fetch-mode") != Some("navigate");
         let fault = || Fault::new(Code::PermissionDenied, "pages of other sites may not load anything here");
         return if is_foreign { Err(fault()) } else { Ok(()) };
@@ -66,7 +67,7 @@ pub(crate) fn same_site(edge: &Edge, headers: &HeaderMap, host: &str) -> Result<
     }
 }
 
-/// Returns the caller of a request.
+/// Returns the name of the caller of a request.
 pub(crate) fn caller(edge: &Edge, peer: &Peer, headers: &HeaderMap) -> Result<String, Fault> {
     let Some(policy) = edge.policy() else { return Ok(ANONYMOUS.to_owned()) };
     let token = match headers.get(header::AUTHORIZATION) {
@@ -95,7 +96,7 @@ pub(crate) fn permitted(
     let found = found.unwrap_or_else(|| edge.host.endpoint(path));
     if let Some(policy) = edge.policy() {
         let contract = found.as_ref().map(Endpoint::contract).unwrap_or_default();
-        // Checked first, so that the answer does not reveal whether a service is there.
+        // The policy is checked first, so that the answer does not reveal whether a service is there.
         policy.check(caller, verb, path, contract)?;
     }
     found.map_err(|fault| {
@@ -137,7 +138,7 @@ fn visible(edge: &Edge, caller: &str) -> Vec<Endpoint> {
 ///
 /// # Errors
 /// Returns [`Code::Unauthenticated`] or [`Code::PermissionDenied`] if the caller may see no service, because an empty
-/// page would say that the node has none.
+/// page would say that the node has no services.
 pub(crate) fn seen(edge: &Edge, caller: &str) -> Result<Vec<Endpoint>, Fault> {
     let endpoints = visible(edge, caller);
     if !endpoints.is_empty() || edge.policy().is_none() {

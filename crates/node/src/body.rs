@@ -66,7 +66,7 @@ impl Body for Answer {
     fn poll_frame(self: Pin<&mut Self>, polling: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match self.get_mut() {
             Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            // The library asks for the end, too, only after it has sent the last piece.
+            // The library asks for the next piece, or for the end, only after it has sent the previous piece.
             Self::Pieces(pieces) => Poll::Ready(pieces.next().map(|bytes| Ok(Frame::data(bytes)))),
             Self::Events(events) => events.poll_recv(polling).map(|event| event.map(|bytes| Ok(Frame::data(bytes)))),
         }

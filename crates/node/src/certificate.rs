@@ -10,12 +10,12 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{AlertDescription as Alert, CertificateError, RootCertStore};
 
-/// Returns the cryptography provider; see `docs/design/node.md`.
+/// Returns the cryptography provider. For the reasons for this choice, see `docs/design/node.md`.
 pub(crate) fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
-/// Returns the fault of a file.
+/// Returns a fault that names a file and what is wrong with it.
 pub(crate) fn bad(file: &Path, what: impl std::fmt::Display) -> Fault {
     Fault::new(Code::InvalidValue, format!("{}: {what}", file.display()))
 }

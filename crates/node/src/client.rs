@@ -3,7 +3,7 @@
 //! A client has one thread, and one HTTP/2 connection for each node. Requests are sent in the order of the calls, and
 //! the network edge admits requests from one connection to one service in that order. Behind a proxy that speaks only
 //! HTTP/1.1, each request has its own connection. The order of simultaneous requests is then undefined. If a connection
-//! breaks, the next request opens a new one. A request in progress is sent again only if that is harmless.
+//! breaks, the next request opens a new connection. A request in progress is sent again only if that is harmless.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -35,22 +35,22 @@ use crate::stream::Stream;
 use crate::tokio_thread::TokioThread;
 use crate::trust::Trust;
 
-/// The longest time that a request without its own limit may take.
+/// The time limit of a request that sets no limit.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
 
 /// The client waits this much longer than the service may take, so that it still receives the service's timeout fault.
 const MARGIN: Duration = Duration::from_secs(5);
 
-/// The longest time that a connection may take to be made.
+/// The time limit for opening a connection.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 
 /// The interval at which the client pings a node; the node may take twice as long to answer.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(30);
 
-/// The longest answer, in bytes, that is accepted.
+/// The maximum size of an answer, in bytes.
 const ANSWER_BYTES: usize = 1 << 30;
 
-/// The longest event, in bytes, that is accepted.
+/// The maximum size of an event, in bytes.
 const EVENT_BYTES: usize = 256 << 20;
 
 type Sender = http2::SendRequest<Full<Bytes>>;
@@ -87,7 +87,8 @@ impl fmt::Debug for Client {
     }
 }
 
-/// The authorities that the client trusts: the given authorities, or else the machine's, which are loaded at first use.
+/// The authorities that the client trusts: the given authorities, or else the authorities that the machine trusts,
+/// which are loaded at first use.
 #[derive(Default)]
 pub(crate) struct Trusting {
     told: Option<Trust>,
@@ -121,7 +122,7 @@ impl fmt::Display for Origin {
 }
 
 impl Origin {
-    /// Returns the node of an address, if it has one.
+    /// Returns the node of an address, if the address has a valid scheme and host.
     fn of(uri: &Uri) -> Option<Self> {
         let authority = uri.authority()?.as_str().to_ascii_lowercase();
         let is_tls = match uri.scheme_str() {
@@ -174,8 +175,8 @@ impl Client {
         Self::with(token, None)
     }
 
-    /// Creates a client for nodes that use TLS. It trusts certificates that these authorities signed, and presents its
-    /// own certificate to nodes that require one.
+    /// Creates a client for nodes that use TLS. The client trusts certificates that the authorities of `trust` signed,
+    /// and presents its own certificate to nodes that require one.
     ///
     /// # Errors
     /// Returns the same errors as [`new`](Self::new).
@@ -187,7 +188,7 @@ impl Client {
     }
 
     fn with(token: Option<&str>, trust: Option<Trust>) -> Result<Self, Fault> {
-        // Before the thread starts, so that a return here need not wait for it.
+        // The token is checked before the thread starts, so that a return here need not wait for the thread.
         let token = Mutex::new(token.map(bearer).transpose()?);
         let scarce =
             |error: std::io::Error| Fault::new(Code::InsufficientResources, format!("no thread for a client: {error}"));
@@ -212,10 +213,10 @@ impl Client {
         Ok(())
     }
 
-    /// Creates a link to the service at an address, `http://node:port/path` or `https://…`. It sends nothing yet.
+    /// Creates a link to the service at an address, `http://node:port/path` or `https://…`. This call sends nothing.
     ///
-    /// Pass it to [`Host::reach_by`](lehr_services::Host::reach_by) if services of the host have partners on other
-    /// nodes.
+    /// Pass this method to [`Host::reach_by`](lehr_services::Host::reach_by) if services of the host have partners on
+    /// other nodes.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] if the address is invalid.
@@ -248,13 +249,13 @@ impl Client {
             self.shared.thread.handle().spawn(serve_node(origin.clone(), self.shared.trust.clone(), jobs));
             sender
         });
-        // The task ends only with the client; if the runtime is gone, the answer's sender is dropped, which is an
-        // answer too.
+        // The task ends only with the client; if the runtime is gone, the answer's sender is dropped, which ends the
+        // wait for the answer.
         let _ = node.send(job);
     }
 }
 
-/// Returns a token as a header.
+/// Returns the value of the `Authorization` header for a token.
 fn bearer(token: &str) -> Result<HeaderValue, Fault> {
     let mut value = HeaderValue::try_from(format!("Bearer {token}"))
         .map_err(|_| Fault::new(Code::InvalidValue, "a token is of visible ASCII characters"))?;
@@ -284,21 +285,21 @@ fn unreachable(node: &Origin, why: impl fmt::Display) -> Fault {
     Fault::new(Code::Unavailable, format!("{node} cannot be reached: {why}")).retry_after(Duration::from_secs(1))
 }
 
-/// Returns the fault of a request of which it is unknown whether the node carried it out.
+/// Returns the fault of a request that the node may or may not have carried out.
 fn unknown_fate(node: &Origin, why: impl fmt::Display) -> Fault {
     let reason =
         format!("the connection to {node} broke while it was asked, which may or may not have been done: {why}");
     Fault::new(Code::Unavailable, reason)
 }
 
-/// The protocol of a node: HTTP/2 on one connection for all requests, or HTTP/1.1 on one connection for each.
+/// The protocol of a node: HTTP/2 on one connection for all requests, or HTTP/1.1 on one connection for each request.
 enum Spoken {
     Http2(Connection),
     Http1(http1::SendRequest<Full<Bytes>>),
 }
 
-/// Connects to a node; `is_old` says that it is known to speak only HTTP/1.1. With TLS, the handshake negotiates the
-/// protocol.
+/// Connects to a node; `is_old` says that the node is known to speak only HTTP/1.1. With TLS, the handshake negotiates
+/// the protocol.
 async fn connect(node: &Origin, trust: &Trusting, is_old: bool) -> Result<Spoken, Fault> {
     let connected = async {
         let stream = TcpStream::connect(&node.address()).await.map_err(|error| unreachable(node, error))?;
@@ -353,8 +354,8 @@ async fn send_http1(
     })
 }
 
-/// Sends one request on its own connection, to a server that may not be a node. It uses HTTP/1.1, unless TLS negotiates
-/// HTTP/2.
+/// Sends one request on its own connection, to a server that may not be a node. The request uses HTTP/1.1, unless TLS
+/// negotiates HTTP/2.
 pub(crate) async fn once(trust: &Trusting, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Fault> {
     let no_address = || Fault::new(Code::InvalidValue, format!("{} has no host", request.uri()));
     let node = Origin::of(request.uri()).ok_or_else(no_address)?;
@@ -375,13 +376,13 @@ struct Connection {
 
 impl Connection {
     /// Returns the reason why a request on this connection was not answered. A node rejects a certificate only after
-    /// the client considers itself connected. The node reports this to the connection, not to the request.
+    /// the client considers itself connected. The node reports the rejection to the connection, not to the request.
     fn why(&self, error: &hyper::Error) -> String {
         self.noted.why.get().cloned().unwrap_or_else(|| said(error))
     }
 }
 
-/// Returns an error in words.
+/// Describes an error: by the TLS reason inside it, if there is one.
 fn said(error: &hyper::Error) -> String {
     reason_within(error).unwrap_or_else(|| error.to_string())
 }
@@ -419,7 +420,7 @@ async fn serve_node(node: Origin, trust: Arc<Trusting>, mut jobs: mpsc::Unbounde
             }
         };
         connection = Some(current.clone());
-        // Sent here, in order; only the answer is awaited elsewhere.
+        // The request is sent here, to keep the order; only its answer is awaited elsewhere.
         let again = request.clone();
         let sent = current.sender.send_request(request);
         tokio::spawn(answer_in_time(node.clone(), within, answer, async move {
@@ -434,7 +435,7 @@ async fn serve_node(node: Origin, trust: Arc<Trusting>, mut jobs: mpsc::Unbounde
                 let why = current.why(&first);
                 return Err(if first.is_canceled() { unreachable(&node, why) } else { unknown_fate(&node, why) });
             }
-            // Sends it once more, on a new connection: requests that may be sent twice need no order.
+            // The request is sent once more, on a new connection: requests that may be sent twice need no order.
             match connect(&node, &trust, is_old.get().is_some()).await? {
                 Spoken::Http1(sender) => send_http1(&node, sender, again).await,
                 Spoken::Http2(mut anew) => {
@@ -458,7 +459,7 @@ async fn answer_in_time(
         answered = timeout(within, answered) => {
             let _ = answer.send(answered.unwrap_or_else(|_| late()));
         }
-        // No task waits for it any more; dropping the request cancels it on the node.
+        // No task waits for the answer any more; dropping the request cancels it on the node.
         () = answer.closed() => {}
     }
 }
@@ -558,7 +559,7 @@ impl HttpLink {
     /// Returns the description of the service.
     ///
     /// # Errors
-    /// Returns the reason why the service could not be asked.
+    /// Returns the reason why the request failed.
     pub async fn lookup(&self) -> Result<Info, Fault> {
         let (action, format) = (Action::Lookup, Format::MessagePack);
         let message = Message {
@@ -587,7 +588,7 @@ pub struct Listed {
     pub version: String,
     /// The service's phase.
     pub phase: lehr_services::Phase,
-    /// Problems that occurred when the service started. The service works, but needs attention.
+    /// Problems that occurred when the service started. A service with such problems works, but needs attention.
     #[serde(default)]
     pub reports: Vec<String>,
 }
@@ -652,7 +653,7 @@ impl Link for HttpLink {
     }
 }
 
-/// Encodes subscription options as the query of an address.
+/// Encodes subscription options as the query string of a URL.
 fn query(wishes: &Subscribe) -> Result<String, Fault> {
     let fields = serde_json::to_value(wishes)
         .map_err(|error| Fault::new(Code::InvalidValue, format!("the wishes cannot be sent: {error}")))?;

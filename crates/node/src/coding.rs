@@ -11,11 +11,11 @@ use crate::body::Answer;
 use crate::conditions::GZIP;
 use crate::edge::{Edge, Peer};
 
-/// The lengths of answers to compress. Shorter answers are faster to send than to compress; longer ones would keep a
-/// worker busy for seconds.
+/// The lengths of answers to compress, in bytes. Shorter answers are faster to send than to compress; longer answers
+/// would keep a worker busy for seconds.
 const LENGTHS: std::ops::Range<usize> = 1 << 10..64 << 20;
 
-/// Whether a client accepts gzip: the header names `gzip` or `*`, with a quality other than 0.
+/// Returns whether a client accepts gzip: the header names `gzip` or `*`, with a quality other than 0.
 fn takes_gzip(headers: &HeaderMap) -> bool {
     let (mut named, mut any) = (None, None);
     for line in headers.get_all(header::ACCEPT_ENCODING) {
@@ -35,7 +35,7 @@ fn takes_gzip(headers: &HeaderMap) -> bool {
 }
 
 /// Compresses an answer if the client accepts gzip and the length of the answer is in [`LENGTHS`]. A worker compresses
-/// it, because the thread of the network edge has other clients to serve.
+/// the answer, because the thread of the network edge has other clients to serve.
 pub(crate) async fn packed(
     edge: &Edge,
     peer: &Peer,
@@ -60,7 +60,7 @@ pub(crate) async fn packed(
         // If the client has gone, nothing waits for the result.
         let _ = done.send(written);
     });
-    // The uncompressed answer will do: the node is stopping, or a second copy of this answer would exceed a limit.
+    // If the node is stopping, or if a second copy of the answer would exceed a limit, the answer is sent uncompressed.
     let Ok(Ok(packed)) = packed.await else { return response };
     let Ok(packed) = edge.counted(peer, packed) else { return response };
     *response.body_mut() = Answer::whole(packed);

@@ -28,13 +28,14 @@ pub(crate) enum Tags {
 }
 
 impl Tags {
-    /// Returns the tags of `If-Match`. A request changes the state only if the current version is among them. A weak
-    /// tag never matches.
+    /// Returns the tags of `If-Match`. A request changes the state only if the current version is among these tags. A
+    /// weak tag never matches.
     pub(crate) fn demanded(headers: &HeaderMap) -> Option<Self> {
         Self::of(headers, &header::IF_MATCH, read_tag)
     }
 
-    /// Returns the tags of versions that the client already has. For this comparison, weak tags count like strong ones.
+    /// Returns the tags of `If-None-Match`: the versions that the client already has. For this comparison, weak tags
+    /// count like strong ones.
     pub(crate) fn known(headers: &HeaderMap) -> Option<Self> {
         Self::of(headers, &header::IF_NONE_MATCH, |tag| read_tag(tag.strip_prefix("W/").unwrap_or(tag)))
     }
@@ -44,7 +45,7 @@ impl Tags {
         lines.peek()?;
         let mut tags = Vec::new();
         for line in lines {
-            // Lehr's tags contain no comma; the parts of a foreign tag that does are not Lehr's either.
+            // Lehr's tags contain no comma. If a foreign tag contains one, its parts are not Lehr's tags either.
             for tag in line.to_str().unwrap_or_default().split(',').map(str::trim) {
                 if tag == "*" {
                     return Some(Self::Any);
@@ -55,7 +56,7 @@ impl Tags {
         Some(Self::These(tags))
     }
 
-    /// Whether a version is among the tags.
+    /// Returns whether a version is among the tags.
     pub(crate) fn contain(&self, version: (u64, u64)) -> bool {
         match self {
             Self::Any => true,

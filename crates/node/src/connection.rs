@@ -24,10 +24,10 @@ use crate::write_timeout::OnTheWay;
 /// The first bytes from a client with prior knowledge of HTTP/2.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// The number of paths that a connection keeps in order before it removes idle ones.
+/// The number of services whose requests a connection keeps in order, before it removes idle entries.
 const LANES: usize = 256;
 
-/// A stream whose first bytes have been examined.
+/// A stream whose first bytes have been examined, and are read again.
 pub(crate) struct Rewound<T> {
     stream: T,
     seen: Vec<u8>,
@@ -86,7 +86,7 @@ pub(crate) async fn serve(edge: Arc<Edge>, stream: Stream, peer: Peer, mut stopp
         let on_the_way = OnTheWay::default();
         let minded = on_the_way.clone();
         let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-            // Called in the order in which the headers arrived.
+            // The library calls this function in the order in which the headers arrived.
             let turn = lanes.turn(request.uri().path());
             let answered = exchange(edge.clone(), peer.clone(), turn, request);
             let (minded, answering) = (minded.clone(), peer.place.answering());
@@ -105,8 +105,7 @@ pub(crate) async fn serve(edge: Arc<Edge>, stream: Stream, peer: Peer, mut stopp
                 .keep_alive_timeout(limits.heartbeat)
                 .serve_connection(io, service)
         );
-        // Errors mean that the client left in the middle, or broke the protocol; the library has reported the latter to
-        // the client.
+        // An error means that the client has left, or that it broke the protocol. The library has then told the client.
         let mut stuck = pin!(on_the_way.stuck(limits.take_time));
         let is_old = tokio::select! {
             _ = connection.as_mut() => return,
@@ -125,7 +124,7 @@ pub(crate) async fn serve(edge: Arc<Edge>, stream: Stream, peer: Peer, mut stopp
         }
         let _ = timeout(limits.answer_time, connection).await;
     } else {
-        // HTTP/1 handles one request after the other, so they are in order.
+        // HTTP/1 handles one request after the other, so the requests are in order.
         let io = TokioIo::new(stream);
         let service = service_fn(move |request| {
             let answered = exchange(edge.clone(), peer.clone(), Ticket::free(), request);
@@ -158,8 +157,8 @@ pub(crate) async fn serve(edge: Arc<Edge>, stream: Stream, peer: Peer, mut stopp
 /// The order of the requests to each service on one connection.
 #[derive(Default)]
 struct Lanes {
-    /// By service: the signal of its last request. It fires when that request has been handed over, or when it is
-    /// certain that it never will be.
+    /// The signal of the last request to each service. The signal fires when the request has been handed over, or when
+    /// it is certain that the request never will be.
     last: Mutex<HashMap<String, oneshot::Receiver<()>>>,
 }
 
@@ -176,10 +175,11 @@ impl Ticket {
         Self { before: None, _mine: None }
     }
 
-    /// Waits until all earlier requests have been handed over. Dropping the ticket lets the next request go.
+    /// Waits until all earlier requests to the service have been handed over. Dropping the ticket lets the next request
+    /// go.
     pub(crate) async fn come(&mut self) {
         if let Some(before) = self.before.take() {
-            // Its sender is never used, only dropped.
+            // The sender of this signal sends nothing: the wait ends when it is dropped.
             let _ = before.await;
         }
     }

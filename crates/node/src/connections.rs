@@ -1,4 +1,4 @@
-//! The connections of a node: counts them by address, and closes idle ones if there are too many.
+//! The connections of a node: counts them by address, and closes idle connections if there are too many.
 //!
 //! A connection is idle while no answer is being sent on it. If there is no room for a new client, the connection that
 //! has been idle longest is closed. Connections of the address with the most connections are closed first. So a client
@@ -77,8 +77,8 @@ impl Connections {
         Arc::new(Self { limit, per_address, unsent_bytes, table: Mutex::default() })
     }
 
-    /// Returns a place for a connection; `None` if all are in use. Connections of a proxy are not counted by address,
-    /// because they belong to many clients.
+    /// Returns a place for a connection; `None` if all places are in use. Connections of a proxy are not counted by
+    /// address, because they belong to many clients.
     pub(crate) fn enter(self: &Arc<Self>, address: IpAddr, is_proxy: bool) -> Option<Arc<Place>> {
         let mut table = self.table.lock();
         let of_address = table.open.values().filter(|open| open.address == address).count();
@@ -94,7 +94,7 @@ impl Connections {
         Some(Arc::new(Place { among: self.clone(), number, evicted, unsent }))
     }
 
-    /// Closes an idle connection to free its descriptor; returns whether there was one.
+    /// Closes an idle connection to free its descriptor; returns whether there was an idle connection.
     pub(crate) fn spare_one(&self) -> bool {
         self.table.lock().evict(None)
     }

@@ -43,9 +43,9 @@ pub struct Constructor {
 }
 
 impl Constructor {
-    /// If a folder is given, keeps the document of each new service in a file of the folder. Creates the folder if
-    /// necessary. The next service with the same path starts from the document. Restarts services after a crash, as
-    /// `restart` says.
+    /// Creates a constructor that restarts its services after a crash, as `restart` says. If a folder is given, the
+    /// document of each new service is kept in a file of the folder, which is created if necessary. The next service
+    /// with the same path starts from this document.
     ///
     /// # Errors
     /// Returns [`Code::InsufficientResources`] if the folder cannot be created.
@@ -99,7 +99,8 @@ pub struct Create {
     /// The path of the new service.
     #[schemars(extend("pattern" = r"^(/\.*[a-z0-9_-][a-z0-9._-]*)+$", "maxLength" = 200))]
     pub path: String,
-    /// The service for each of its partners: its path, or its address on another node (http://node:8420/notes).
+    /// The services to use as partners, by the partner's name: a path, or an address on another node
+    /// (http://node:8420/notes).
     #[serde(default)]
     pub partners: BTreeMap<String, String>,
 }

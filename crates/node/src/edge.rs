@@ -40,22 +40,22 @@ pub(crate) struct Peer {
     pub(crate) place: Arc<Place>,
 }
 
-/// The maximum number of addresses whose requests are counted at once. Beyond it, the fullest buckets are removed
-/// first.
+/// The maximum number of addresses whose requests are counted at once. Beyond this number, the buckets that are full
+/// again are removed.
 const ADDRESSES: usize = 10_000;
 
 /// The number of times that an otherwise idle thread looks for an answer before it sleeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Looks {
-    /// Looks with a pause of some tens of nanoseconds before each.
+    /// The number of looks with a pause of some tens of nanoseconds before each look.
     pub(crate) spinning: usize,
-    /// Further looks, each after the thread has yielded its core.
+    /// The number of further looks, each after the thread has yielded its core.
     pub(crate) yielding: usize,
 }
 
 impl Looks {
-    /// Returns the numbers of looks for this machine. With one core the thread does not spin, because no answer can
-    /// arrive meanwhile.
+    /// Returns how often a thread of this machine looks for an answer before it sleeps. With one core the thread does
+    /// not spin, because no answer can arrive meanwhile.
     fn here() -> Self {
         let cores = lehr_sync::thread::available();
         Self { spinning: if cores > 1 { 40 } else { 0 }, yielding: 4 }
@@ -80,7 +80,7 @@ pub(crate) struct Edge {
     subscriptions: Arc<Semaphore>,
     /// The number of times that a thread looks for an answer before it sleeps.
     pub(crate) looks: Looks,
-    /// By address: the number of requests left, and the time at which it was computed.
+    /// For each address, the number of requests left, and the time at which this number was computed.
     buckets: Mutex<HashMap<IpAddr, (f64, Duration)>>,
 }
 
@@ -145,12 +145,12 @@ impl Edge {
     /// Returns the bytes of an answer, which are counted until they are sent.
     ///
     /// # Errors
-    /// Returns [`Code::Unavailable`] if too many bytes are being sent, to this client or to all.
+    /// Returns [`Code::Unavailable`] if too many bytes are being sent, to this client or to all clients.
     pub(crate) fn counted(&self, peer: &Peer, body: impl Into<Shared>) -> Result<Bytes, Fault> {
         counted([&self.unsent, &peer.place.unsent], Some(peer.place.answering()), body.into())
     }
 
-    /// Whether an address belongs to a trusted proxy.
+    /// Returns whether an address belongs to a trusted proxy.
     fn is_proxy(&self, address: IpAddr) -> bool {
         self.settings.proxies.iter().any(|network| network.contains(address))
     }
@@ -160,7 +160,7 @@ impl Edge {
         place(&self.requests, "requests")
     }
 
-    /// Whether the caller's request is the only one being served.
+    /// Returns whether the calling task's request is the only request that is being served.
     pub(crate) fn has_one_request(&self) -> bool {
         self.requests.available_permits() + 1 >= self.limits().requests.min(Semaphore::MAX_PERMITS)
     }
@@ -176,10 +176,11 @@ impl Edge {
         place(&self.subscriptions, "subscriptions")
     }
 
-    /// Counts a request from an address.
+    /// Counts a request from an address against the rate limit.
     ///
     /// # Errors
-    /// Returns [`Code::QueuingLimitExceeded`] with the time until the next request is allowed.
+    /// Returns [`Code::QueuingLimitExceeded`] if the address exceeds the limit, with the time until the next request is
+    /// allowed.
     pub(crate) fn count(&self, address: IpAddr) -> Result<(), Fault> {
         let Some(rate) = self.limits().rate else { return Ok(()) };
         let now = self.host.clock().now();
@@ -230,7 +231,7 @@ pub(crate) fn listen(
     Ok(threads)
 }
 
-/// Accepts connections until the node stops, then waits until those being served have ended.
+/// Accepts connections until the node stops, then waits until the connections that are being served have ended.
 async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Receiver<bool>) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     let mut served = tokio::task::JoinSet::new();

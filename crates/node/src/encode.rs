@@ -162,16 +162,16 @@ pub(crate) fn preferred<T>(headers: &HeaderMap, known: impl Fn(&str) -> Option<T
     best
 }
 
-/// Returns the media type of an operation's answer that is sent unchanged, if it has one. The operation's schema then
-/// says that the reply is a text of this type, such as a page.
+/// Returns the media type of an operation's reply, if the reply is sent unchanged. A reply is sent unchanged if the
+/// operation's schema says that it is an HTML page.
 pub(crate) fn page_of(operation: &OperationDescription) -> Option<&'static str> {
     (operation.reply["contentMediaType"] == HTML).then_some(HTML)
 }
 
 const HTML: &str = "text/html";
 
-/// Whether a client gets a page instead of a document that contains its text. It gets the page unless it prefers a
-/// document.
+/// Returns whether a client gets the page itself, and not a document that contains the page's text. The client gets the
+/// page if it sends no `Accept` header, or if the header prefers HTML or any type to a document.
 pub(crate) fn takes_page(headers: &HeaderMap) -> bool {
     let is_page = preferred(headers, |media_type| match media_type {
         "text/html" | "text/*" | "*/*" => Some(true),
@@ -181,7 +181,7 @@ pub(crate) fn takes_page(headers: &HeaderMap) -> bool {
     is_page.unwrap_or(!headers.contains_key(hyper::header::ACCEPT))
 }
 
-/// Whether the answer is for a person: a browser accepts HTML, and lists it before JSON.
+/// Returns whether the answer is for a person: browsers accept HTML, and list it before JSON.
 pub(crate) fn is_for_people(headers: &HeaderMap) -> bool {
     let text = headers.get(hyper::header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let wish = text.split(',').map(essence).find(|wish| matches!(*wish, "text/html" | "application/json"));

@@ -1,5 +1,5 @@
-//! A stream that records why it broke. A layer above it may lose the reason: HTTP/2 reports "connection error" where
-//! TLS has reported which certificate is missing.
+//! A stream that records why it broke. A layer above the stream may lose the reason: HTTP/2 reports "connection error"
+//! where TLS has reported which certificate is missing.
 
 use std::io;
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::certificate::reason_within;
 
-/// The record of a stream.
+/// The record of a stream's first error and first bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Noted {
     /// The reason why the stream broke, if it did.
@@ -20,7 +20,7 @@ pub(crate) struct Noted {
 }
 
 impl Noted {
-    /// Whether the other end speaks HTTP/1: then it has understood nothing of a request in HTTP/2.
+    /// Returns whether the other end speaks HTTP/1. If it does, it has understood nothing of a request in HTTP/2.
     pub(crate) fn is_http1(&self) -> bool {
         self.is_http1.get() == Some(&true)
     }
@@ -50,7 +50,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for ErrorRecording<T> {
             let _ = this.noted.is_http1.set(came.starts_with(b"HTTP"));
         }
         if let Poll::Ready(Err(error)) = &polled {
-            // Recorded before any layer above sees it. Only the first error counts.
+            // The error is recorded before any layer above sees it. Only the first error counts.
             let _ = this.noted.why.set(reason_within(error).unwrap_or_else(|| error.to_string()));
         }
         polled

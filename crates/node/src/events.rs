@@ -1,7 +1,7 @@
 //! Changes as server-sent events, and the options of subscribers.
 //!
 //! `seed` has the whole state, `change` an operation, `gap` says that changes are missing and a seed follows, `end`
-//! says why the stream ends. A line that begins with a colon is a heartbeat.
+//! says why a subscription ends. A line that begins with a colon is a heartbeat.
 
 use hyper::body::Bytes;
 use lehr_services::{Code, End, Events, Fault, Format, LinkEvent, Subscribe};
@@ -18,7 +18,7 @@ use crate::write_timeout::PIECE;
 /// The maximum number of services in one stream; each service takes one subscription.
 const SERVICES_MAX: usize = 64;
 
-/// Reads subscription options from the query of an address: the fields of [`Subscribe`]. Items of lists are separated
+/// Reads subscription options from the query string of a URL: the fields of [`Subscribe`]. Items of lists are separated
 /// by commas, or the field is repeated.
 pub(crate) fn wishes(query: &str) -> Result<Subscribe, Fault> {
     let mut fields = Map::new();
@@ -61,9 +61,9 @@ pub(crate) fn wishes_of_many(query: &str) -> Result<(Vec<String>, Subscribe), Fa
     Ok((services, wishes(&rest.finish())?))
 }
 
-/// A subscription of a stream.
+/// A subscription whose events a stream sends.
 pub(crate) struct Source<Still> {
-    /// The service, if the stream has several: then each of its events names it.
+    /// The path of the service, if the stream has several services. Each event then contains this path.
     pub(crate) service: Option<String>,
     pub(crate) events: Box<dyn Events>,
     pub(crate) place: OwnedSemaphorePermit,
@@ -82,7 +82,7 @@ pub(crate) fn stream<Still>(
 where
     Still: Fn() -> Result<(), Fault> + Send + 'static,
 {
-    // One event ahead: further events wait in the bounded queues of the subscribers, which handle overflow.
+    // The channel holds one event. Further events wait in the bounded queues of the subscribers, which handle overflow.
     let (sender, receiver) = channel(1);
     let ends: Vec<u8> =
         refused.into_iter().flat_map(|(service, fault)| last(&End::Lost(fault), &naming(&service))).collect();
@@ -116,7 +116,8 @@ where
     let gone = line.lock().await.clone();
     loop {
         let next = tokio::select! {
-            // In this order, so that a client that lost the right does not receive an event that is also ready.
+            // The branches are polled in this order, so that a client that lost its right does not receive an event
+            // that is also ready.
             biased;
             // The network edge has the sender, so this does not fail.
             _ = policies.changed() => match still() {

@@ -101,7 +101,7 @@ fn tell(
     let path = request.uri().path();
     log.line(level(path, status), path, &asked.contract, || {
         let trace = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
-        // The port is the peer's port, so behind a proxy it is not the client's.
+        // The port belongs to the peer, so it is left out if the peer is a proxy.
         let is_direct = asked.client == peer.address.ip().to_canonical();
         let address = if is_direct { peer.address.to_string() } else { asked.client.to_string() };
         // If there is a collector, the line names the span that the collector gets.
@@ -131,7 +131,7 @@ struct RequestFacts {
     client: IpAddr,
     caller: Option<String>,
     contract: String,
-    /// The path of the service and the operation, or of the page.
+    /// The path of the service with the operation, or the path of the page.
     route: Option<String>,
 }
 
@@ -191,7 +191,7 @@ async fn routed(
         // seem never to have existed.
         return Err(stopping().into());
     }
-    // Looked up once, for all routes that concern a service.
+    // The service is looked up once, for all routes that concern a service.
     let found = route.service().map(|service| edge.host.endpoint(service));
     let is_told = edge.settings.log.is_some() || edge.settings.telemetry.is_some();
     if let (true, Some(Ok(endpoint))) = (is_told, &found) {
@@ -327,7 +327,7 @@ fn index(services: &[Endpoint]) -> Value {
 fn ready(edge: &Edge, peer: &Peer) -> Result<Response<Answer>, Refused> {
     let unready: Vec<String> =
         edge.host.paths().into_iter().filter(|path| edge.host.phase(path) != Some(Phase::Ready)).collect();
-    // Without details, because the client has not sent a token. `lehr ls` shows them.
+    // The answer has no details, because this request needs no token. `lehr ls` shows them.
     let degraded = edge.host.reports().len();
     let is_ready = unready.is_empty() && !edge.is_closing();
     let state = json!({ "is_ready": is_ready, "unready": unready.len(), "degraded": degraded });

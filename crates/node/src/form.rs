@@ -1,8 +1,8 @@
 //! Forms with files (`multipart/form-data`, RFC 7578), as browsers and `curl -F` send them: one part is the file, the
-//! others are fields.
+//! other parts are fields.
 //!
-//! An operation that takes bytes also takes such a form. The file becomes the body, and the form's fields override
-//! those in the address.
+//! An operation that takes bytes also takes such a form. The file becomes the body, and the form's fields override the
+//! fields in the query string of the URL.
 
 use lehr_services::{Code, Fault};
 
@@ -12,9 +12,9 @@ const PARTS_MAX: usize = 64;
 /// A form with one file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Form<'a> {
-    /// The names and texts of the other parts.
+    /// The names and texts of the parts that are not the file.
     pub fields: Vec<(String, String)>,
-    /// The file's media type: the one that its part states, or else the one that its name implies.
+    /// The media type that the file's part states, or else the media type that the file's name implies.
     pub media_type: Option<&'static str>,
     /// The bytes of the file.
     pub file: &'a [u8],

@@ -1,9 +1,9 @@
-//! Limits the HTTP/2 frames that a client may send without a request: SETTINGS, PING, WINDOW_UPDATE, PRIORITY and those
-//! of unknown kinds.
+//! Limits the HTTP/2 frames that a client may send without a request: SETTINGS, PING, WINDOW_UPDATE, PRIORITY and
+//! frames of unknown kinds.
 //!
-//! The HTTP/2 library answers or ignores any number of these frames. It limits only other kinds (cancelled requests,
-//! headers, empty data). So this stream reads the heads of frames as they pass. A client that downloads keeps opening
-//! its windows: the bytes sent to it allow it more frames.
+//! The HTTP/2 library answers or ignores any number of these frames. The library limits only other kinds of frames
+//! (cancelled requests, headers, empty data). So this stream reads the heads of frames as they pass. A client that
+//! downloads keeps opening its windows: the bytes sent to it allow it more frames.
 
 use std::io;
 use std::pin::Pin;

@@ -9,21 +9,22 @@ use lehr_services::{Code, Fault, Options, Version};
 use crate::edge::Edge;
 use crate::refusal::Refused;
 
-/// The time after which the answer is of no use to the client, in milliseconds.
+/// The header for the time limit of a request, in milliseconds.
 pub(crate) const TIMEOUT: &str = "lehr-timeout-ms";
 
-/// The contract that the client was built with: name, space, version.
+/// The header for the contract that the client expects: name, space, version.
 pub(crate) const CONTRACT: &str = "lehr-contract";
 
-/// The incarnation of the service that is meant, or that has answered.
+/// The header for the incarnation of the service: in a request the expected incarnation, in an answer the incarnation
+/// that answered.
 pub(crate) const INCARNATION: &str = "lehr-incarnation";
 
-/// A key that makes it safe to repeat the request.
+/// The header for a key that makes it safe to repeat the request.
 pub(crate) const KEY: &str = "idempotency-key";
 /// The maximum length of an idempotency key, in bytes.
 pub(crate) const KEY_BYTES: usize = 255;
 
-/// The version that the state must have, in any incarnation.
+/// The header for the version that the state must have, in any incarnation.
 pub(crate) const IF_VERSION: &str = "lehr-if-version";
 
 /// Reads the options from the headers, including the span of the request.

@@ -1,4 +1,4 @@
-//! Reads bodies of requests up to their limit, and skips those of refused requests.
+//! Reads bodies of requests up to their limit, and skips the bodies of refused requests.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use crate::edge::Edge;
 use crate::refusal::Refused;
 
-/// Reads a body, up to the limit.
+/// Reads a body, up to the size limit of the node.
 pub(crate) async fn read(edge: &Edge, body: &mut Incoming) -> Result<Vec<u8>, Refused> {
     let limits = edge.limits();
     let too_large = || Fault::new(Code::TooLarge, format!("a body has at most {} bytes here", limits.body_bytes));
@@ -32,7 +32,7 @@ pub(crate) async fn read(edge: &Edge, body: &mut Incoming) -> Result<Vec<u8>, Re
     }
 }
 
-/// The longest time for reading the rest of a body whose request was refused.
+/// The time limit for reading the rest of a body whose request was refused.
 const PASS_OVER_TIME: Duration = Duration::from_secs(5);
 
 /// Reads and discards the rest of a body, up to the limit. Many clients read the answer only after they have sent

@@ -1,4 +1,5 @@
-//! The inspector of a node as a service: running and waiting handlers, subscribers, and the state of the workers.
+//! The inspector of a node as a service. The inspector shows waiting handlers, waiting requests, subscribers, and the
+//! state of the workers.
 
 use std::time::Duration;
 
@@ -45,14 +46,14 @@ impl Contract for Inspector {
 #[serde(default, deny_unknown_fields)]
 #[operation(contract = Inspector, verb = Query, name = "look", reply = Seen)]
 pub struct Look {
-    /// Only the service at this path and those below it. Default: all.
+    /// Show only the service at this path and the services below it. Default: all.
     pub path: String,
-    /// Only services with a handler that has waited at least this many milliseconds, and only those handlers. Default:
-    /// 0.
+    /// Show only services with a handler that has waited at least this many milliseconds, and only these handlers.
+    /// Default: 0.
     pub older_than_ms: u64,
 }
 
-/// The state that was seen.
+/// The state of a node, as the answer to [`Look`].
 ///
 /// # Example
 /// See [`Inspector`].
@@ -84,7 +85,7 @@ pub struct SeenService {
     pub phase: Phase,
     /// The handlers that have begun and now wait.
     pub running: Vec<SeenHandler>,
-    /// The requests that wait behind them, by operation; operations without waiting requests are left out.
+    /// The waiting requests, by operation; operations without waiting requests are left out.
     pub waiting: Vec<SeenQueue>,
     /// The subscribers to the service's changes.
     pub subscribers: Vec<SeenSubscriber>,
@@ -96,11 +97,11 @@ pub struct SeenService {
 /// See [`Inspector`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeenHandler {
-    /// The operation.
+    /// The name of the operation.
     pub operation: String,
     /// The caller of the operation.
     pub caller: Option<String>,
-    /// The time that the handler has waited, in milliseconds.
+    /// The time since the handler first waited, in milliseconds.
     pub age_ms: u64,
     /// The reasons of the handler's wait, as far as known.
     pub waits_for: Vec<String>,
@@ -112,9 +113,9 @@ pub struct SeenHandler {
 /// See [`Inspector`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeenQueue {
-    /// The operation.
+    /// The name of the operation.
     pub operation: String,
-    /// The number of these requests.
+    /// The number of waiting requests.
     pub requests: usize,
 }
 
@@ -128,7 +129,7 @@ pub struct SeenSubscriber {
     pub name: Option<String>,
     /// The number of changes that the subscriber has not taken.
     pub queued: usize,
-    /// The number of changes that were dropped for the subscriber.
+    /// The number of dropped changes that the subscriber has not been told about yet.
     pub missed: u64,
 }
 

@@ -1,8 +1,8 @@
 //! The log of a node: a line of JSON for each request that passes the filters. You can change the filters while the
 //! node runs.
 //!
-//! Only the operator of the node gets the log. It contains texts of faults that clients and state documents don't get.
-//! It never contains tokens, bodies or the query of an address.
+//! Only the operator of the node gets the log. The log contains texts of faults that clients and state documents don't
+//! get. The log never contains tokens, bodies or the query string of a URL.
 
 use std::fmt;
 
@@ -26,13 +26,13 @@ pub const LOG: &str = "/log";
 pub enum Level {
     /// No lines.
     Off,
-    /// The node failed.
+    /// The node failed to answer a request.
     Error,
     /// A request was refused.
     Warn,
     /// A request was answered.
     Info,
-    /// A health check.
+    /// A health check or a request for metrics was answered.
     Debug,
 }
 
@@ -55,9 +55,10 @@ type Sink = dyn Fn(&str) + Send + Sync;
 
 /// Lines of JSON, filtered by path and contract. Cheap to clone: clones share the filters and the sink.
 ///
-/// Filters are levels, separated by commas. A level alone applies to everything, `/path=level` to a service and those
-/// below it, `contract=level` to all services with that contract. The filter with the longest path takes precedence,
-/// then the filter of the contract, then the level alone. Without a level alone, the level is `off`.
+/// Filters are separated by commas. A level alone (`warn`) applies to everything, `/path=level` to a service and the
+/// services below it, `contract=level` to all services with that contract. The filter with the longest path takes
+/// precedence, then the filter of the contract, then the level alone. Anything to which no filter applies has the level
+/// `off`.
 ///
 /// # Example
 /// ```
@@ -154,7 +155,7 @@ impl Log {
         Ok(())
     }
 
-    /// Returns the filters as given.
+    /// Returns the filters as they were given.
     ///
     /// # Example
     /// See [`Log`].

@@ -1,7 +1,7 @@
 //! Node manifests: files that say which services a node runs, and how.
 //!
 //! A manifest is TOML. `tree.rs` reads it and records the line of every field. `schema.rs` checks it against the schema
-//! of its own types and those of the services' configurations. `plan.rs` compares it with the running services.
+//! of its own types and the schemas of the services' configurations. `plan.rs` compares it with the running services.
 //! `apply.rs` applies it completely or not at all. A node does this through a service like any other, at [`MANIFEST`]
 //! (`service.rs`).
 //!
@@ -48,7 +48,7 @@ pub use tree::{Field, Tree};
 #[derive(Clone, Debug, Default)]
 pub struct Manifest {
     services: BTreeMap<String, ServiceRecord>,
-    /// By path: the file, and the position of the record in it.
+    /// For each path, the file, and the position of the record in the file.
     trees: BTreeMap<String, (Tree, Field)>,
 }
 
@@ -78,13 +78,13 @@ pub struct ServiceRecord {
     /// The settings of the service's kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configuration: Option<BTreeMap<String, Value>>,
-    /// The service for each of its partners, by the partner's name: its path, or its address on another node (http://node:8420/notes).
+    /// The services to use as partners, by the partner's name: a path, or an address on another node (http://node:8420/notes).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub partners: BTreeMap<String, String>,
-    /// Services that must be ready before this one starts, in addition to its partners.
+    /// Services that must be ready before this service starts, in addition to its partners.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
-    /// The numbers of the cores that it runs on; if empty, it runs on the node's workers.
+    /// The numbers of the cores that the service runs on. If empty, the service runs on the node's workers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cores: Vec<usize>,
     /// The maximum number of requests of each operation that may wait. Default: 1024.
@@ -106,10 +106,10 @@ pub struct ServiceRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RestartRecord {
-    /// The number of crashes after which the service stays down.
+    /// The maximum number of restarts within the period. After one more crash, the service stays down.
     #[schemars(range(min = 1))]
     pub crashes: usize,
-    /// The time in which these crashes count, in seconds.
+    /// The length of the period, in seconds.
     #[schemars(range(min = 0.001, max = 31_536_000))]
     pub within_seconds: f64,
 }
@@ -170,7 +170,7 @@ fn state_file(path: &str) -> String {
 }
 
 impl Manifest {
-    /// Reads a manifest. Messages refer to it as `file`.
+    /// Reads a manifest. Messages refer to the manifest as `file`.
     ///
     /// # Errors
     /// Returns every fault that can be found without the node: invalid TOML, unknown fields, wrong types.
@@ -233,7 +233,7 @@ impl Manifest {
         Self { services: services.into_iter().collect(), trees: BTreeMap::new() }
     }
 
-    /// Merges several manifests. Several files may name the same service if they agree on it.
+    /// Merges several manifests. Several files may name the same service if their records are equal.
     ///
     /// # Errors
     /// Returns the services on which two files disagree, each with both places.

@@ -28,7 +28,7 @@ const COUNTERS: [Counter; 5] = [
 /// The bounds of the histogram of durations, in milliseconds.
 const BOUNDS: [u64; 12] = [1, 2, 5, 10, 25, 50, 100, 250, 1000, 5000, 30_000, 300_000];
 
-/// The answers of the network edge.
+/// The counts of the network edge's answers.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
     /// The number of answers by the first digit of the status.
@@ -67,7 +67,7 @@ impl Traffic {
     }
 }
 
-/// Returns the memory of the process in bytes, if the system has a file that says so.
+/// Returns the memory of the process in bytes, if the system reports it in a file.
 fn memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

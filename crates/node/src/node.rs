@@ -16,7 +16,7 @@ use crate::tokio_thread::TokioThread;
 /// The time for sending the last spans to a collector, if the services used all of their time to end.
 const FLUSH_TIME: Duration = Duration::from_secs(1);
 
-/// A host that can be reached over HTTP. Dropping it closes the network edge and does not affect the host.
+/// A host that can be reached over HTTP. Dropping a `Node` closes the network edge and does not affect the host.
 ///
 /// # Example
 /// ```
@@ -97,8 +97,8 @@ impl Node {
     }
 
     /// Ends the services ([`Host::shutdown`]), then the network edge. Meanwhile requests are answered 503, including
-    /// those that only wait, such as for a job's end. Spans that wait for a collector are sent last, within the rest of
-    /// the limit, but at least one second.
+    /// requests that only wait, such as for a job's end. Spans that wait for a collector are sent last, within the rest
+    /// of the limit, but for at least one second.
     pub async fn shutdown(self, limit: Duration) -> HostReport {
         let began = Moment::now();
         self.edge.close();

@@ -1,12 +1,13 @@
-//! The nodes that this node knows: their services, while their leases last.
+//! The other nodes that this node knows, with their services while their leases last.
 //!
-//! A node that knows the address of another follows that node's directory, and asks it for a sign of life three times
-//! per lease. Every answer renews the lease. A node that does not answer is *silent*. When its lease has expired, it
-//! and its services are *gone*. When it answers again, it is *up*, with its services at that time. Times come from the
-//! host's clock, which never goes back. If the clock jumps, the node asks again before it declares any lease expired.
+//! A node that knows the address of another node follows that node's directory, and asks it for a sign of life three
+//! times per lease. Every answer renews the lease. A node that does not answer is *silent*. When the lease of a node
+//! has expired, the node and its services are *gone*. When the node answers again, it is *up*, with its services at
+//! that time. Times come from the host's clock, which never goes back. If the clock jumps, the node asks again before
+//! it declares any lease expired.
 //!
-//! A node reports only what it has itself learnt from another; there is no agreement between nodes. If the network is
-//! partitioned, each side keeps its own nodes and loses the nodes of the other side.
+//! A node reports only facts that it has itself learnt from another node; there is no agreement between nodes. If the
+//! network is partitioned, each side keeps its own nodes and loses the nodes of the other side.
 
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
@@ -40,7 +41,7 @@ const ASKED_IN_A_LEASE: u32 = 3;
 /// See [`Joining`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Nodes {
-    /// The other nodes, without this one.
+    /// The other nodes, without this node.
     pub nodes: BTreeMap<String, Joined>,
 }
 
@@ -82,7 +83,7 @@ impl Contract for Nodes {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// Follows another node from now on. Returns its address in the form that the other operations take.
+/// Follows another node from now on. Returns the node's address in the form that the other operations take.
 ///
 /// # Example
 /// See [`Joining`].
@@ -115,8 +116,8 @@ pub struct Refresh {
     pub address: String,
 }
 
-/// Returns the addresses of all services with a contract: first those of this node, as paths, then those of nodes whose
-/// leases have not expired.
+/// Returns the addresses of all ready services with a contract. The services of this node come first, as paths. Then
+/// come the services of nodes whose leases have not expired.
 ///
 /// # Example
 /// See [`Joining`].
@@ -127,7 +128,7 @@ pub struct FindService {
     pub contract: String,
 }
 
-/// The latest facts about a node. This node sends it to itself.
+/// Records the latest facts about a node. Only this node itself may send this operation.
 ///
 /// # Example
 /// See [`Joining`].
@@ -175,7 +176,7 @@ pub struct Joining {
     followed: Arc<Mutex<BTreeMap<String, Followed>>>,
 }
 
-/// A node that is being followed, until this is dropped.
+/// A node that is followed until this value is dropped.
 #[derive(Debug)]
 struct Followed {
     /// A message on this port makes the follower ask the node at once.
@@ -184,8 +185,8 @@ struct Followed {
 }
 
 impl Joining {
-    /// Creates a `Joining` that follows no node yet. It uses this client; a node that has not answered for a `lease` is
-    /// gone.
+    /// Creates a `Joining` that follows no node yet. The `Joining` reaches other nodes through `client`. A node that
+    /// has not answered for the time `lease` counts as gone.
     ///
     /// # Panics
     /// Panics if `lease` is shorter than a millisecond.
@@ -194,11 +195,11 @@ impl Joining {
         Self { nodes: Nodes::default(), client, lease, advertised: None, followed: Arc::default() }
     }
 
-    /// Follows this node from the start.
+    /// Follows the node at this address from the start.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] if it is not the address of a node; [`Code::DuplicateEntry`] if it is named
-    /// twice.
+    /// Returns [`Code::InvalidValue`] if `address` is not the address of a node; [`Code::DuplicateEntry`] if the node
+    /// is named twice.
     ///
     /// # Example
     /// ```
@@ -216,7 +217,7 @@ impl Joining {
         Ok(self)
     }
 
-    /// Asks each node that this one follows to follow this one too, at this address. A node that has no such service,
+    /// Asks each node that this node follows to follow this node too, at this address. A node that has no such service,
     /// or refuses, is still followed.
     ///
     /// # Errors
@@ -281,7 +282,7 @@ impl Service for Joining {
     }
 
     async fn start(&mut self, starting: &Starting) -> Result<(), Fault> {
-        // From an earlier incarnation, possibly one that was kept on disk.
+        // The list comes from an earlier incarnation, possibly from disk, so the states in it no longer count.
         self.followed.lock().clear();
         for node in self.nodes.nodes.values_mut() {
             *node = Joined::default();
@@ -377,7 +378,7 @@ struct Follower {
     turn: Port<()>,
 }
 
-/// The first of two events.
+/// The event that came first.
 enum First {
     Told(Box<Result<Event<Directory>, End>>),
     Turn,
@@ -399,7 +400,7 @@ impl Follower {
                 }
                 Err(fault) => fault,
             };
-            // The current connection may be stuck, so the next attempt has its own.
+            // The current connection may be stuck, so the next attempt opens a new one.
             self.link.reconnect();
             let is_past = self.clock.now().saturating_sub(renewed) >= self.lease;
             node.reach = if is_past { Reach::Gone } else { Reach::Silent };
@@ -436,7 +437,8 @@ impl Follower {
         self.clock.timeout(self.period(), asked).await.unwrap_or_else(|_| Err(late()))
     }
 
-    /// Asks the other node to follow this one, once each time that it is found.
+    /// Asks the other node to follow this node. The request is sent each time that this node has subscribed to the
+    /// other node.
     async fn ask_back(&mut self) {
         if let Some((other, join)) = &self.back {
             // The other node may already follow this node, have no such service, or refuse.
@@ -503,7 +505,7 @@ impl Follower {
         if node == told {
             return;
         }
-        // Refused if the node is no longer followed, or this service stops: then this task ends.
+        // The service refuses this if the node is no longer followed, or if the service stops. It then drops this task.
         let _ = self.own.call(Heard { address: self.address.clone(), node: node.clone() }).await;
         told.clone_from(node);
     }

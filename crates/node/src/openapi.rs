@@ -9,7 +9,7 @@ use crate::headers::{KEY, KEY_BYTES, TIMEOUT};
 use crate::schemas::{Described, Field, name_all};
 use crate::tables::Rows;
 
-/// The text for all operations.
+/// The introduction of the document, which applies to all operations.
 const ABOUT: &str = "Each service has its state at its path and its operations behind a colon. Documents are JSON; with \
     `application/msgpack` in `Content-Type` or `Accept` they are MessagePack, with the same fields. Operations that only ask \
     can be asked with GET too, where their fields fit into an address.";
@@ -129,7 +129,8 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
             // Clients that name no type get the page.
             answers["200"]["content"] = json!({ page: { "schema": { "type": "string" } } });
         }
-        // Described in words, because with several types each generated client would have to distinguish them.
+        // The file types are described in words, because otherwise each generated client would have to distinguish
+        // several types.
         let files: Vec<&str> = Rows::of(operation).map(Rows::media_type).collect();
         if !files.is_empty() {
             let about = format!("Done. With {} in `Accept` the rows come as a file.", files.join(" or "));
@@ -161,7 +162,7 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
             let beside: Vec<Field> = fields.iter().filter(is_beside).cloned().collect();
             bodies["application/octet-stream"] = json!({ "schema": { "type": "string", "format": "binary" } });
             bodies["multipart/form-data"] = json!({ "schema": described.form(&beside, &operation.body["additionalProperties"], &format!("{word}_form")) });
-            // In a document or a form, the fields are in the body.
+            // These parameters are optional, because in a document or a form the fields are in the body.
             parameters.extend(beside.iter().map(|field| {
                 let mut parameter = in_query(field);
                 parameter["required"] = Value::from(false);
@@ -206,7 +207,7 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
     );
 }
 
-/// Adds the operation of a method to a path.
+/// Adds the operation of an HTTP method to a path.
 fn at(paths: &mut Map<String, Value>, path: &str, method: &str, page: Value) {
     paths.entry(path).or_insert_with(|| json!({}))[method] = page;
 }

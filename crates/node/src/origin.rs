@@ -12,7 +12,7 @@ const EXPOSED: &str = "etag, retry-after, allow, content-range, lehr-incarnation
 /// The time that a browser may cache the permission, in seconds.
 const REMEMBERED: u64 = 600;
 
-/// The origins whose pages may call a node, in addition to its own.
+/// The origins whose pages may call a node, in addition to the node's own origin.
 ///
 /// # Example
 /// ```
@@ -29,7 +29,7 @@ pub struct Origins {
 }
 
 impl Origins {
-    /// Allows these origins, each as a browser sends it: `https://name` or `https://name:port`. `*` allows all.
+    /// Allows these origins, each as a browser sends it: `https://name` or `https://name:port`. `*` allows all origins.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] for a text that is not an origin.
@@ -54,7 +54,7 @@ impl Origins {
         Ok(allowed)
     }
 
-    /// Whether pages of an origin may call the node.
+    /// Returns whether pages of an origin may call the node.
     ///
     /// # Example
     /// See [`Origins`].
@@ -62,7 +62,8 @@ impl Origins {
         self.all || self.named.iter().any(|named| named.eq_ignore_ascii_case(origin))
     }
 
-    /// Whether a host belongs to an allowed origin. Then clients reach the node by that name, through a proxy.
+    /// Returns whether a host belongs to an allowed origin. Clients reach the node by the name of such a host, through
+    /// a proxy.
     pub(crate) fn name(&self, host: &str) -> bool {
         let of =
             |named: &String| named.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(host));
@@ -76,7 +77,7 @@ pub(crate) fn allowed(origins: &Origins, headers: &HeaderMap) -> Option<HeaderVa
     origin.to_str().is_ok_and(|origin| origins.allow(origin)).then(|| origin.clone())
 }
 
-/// Whether a request is a preflight, in which a browser asks whether a page may call. A preflight has no token.
+/// Returns whether a request is a preflight, in which a browser asks whether a page may call. A preflight has no token.
 pub(crate) fn is_preflight<B>(request: &Request<B>) -> bool {
     request.method() == Method::OPTIONS && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }

@@ -1,5 +1,5 @@
-//! The rights of callers: callers with tokens, and rights by path, contract and verb. A rule that denies takes
-//! precedence over all rules that allow.
+//! The rights of callers: callers with tokens or certificates, and rights by path, contract and verb. A rule that
+//! denies takes precedence over all rules that allow.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -176,7 +176,7 @@ impl Policy {
         if faults.is_empty() { Ok(policy) } else { Err(Fault::new(Code::InvalidValue, faults.join("; "))) }
     }
 
-    /// Returns the caller with this token; without a token, the anonymous caller.
+    /// Returns the name of the caller with this token; without a token, the name of the anonymous caller.
     ///
     /// # Errors
     /// Returns [`Code::Unauthenticated`] for an unknown token.
@@ -185,7 +185,8 @@ impl Policy {
     /// See [`Policy`].
     pub fn caller(&self, token: Option<&str>) -> Result<&str, Fault> {
         let Some(token) = token else { return Ok(ANONYMOUS) };
-        // Compares with all tokens in full, so that the time does not show how close a guess was.
+        // The token is compared with all known tokens in constant time, so that the time does not show how close a
+        // guess was.
         let mut found = None;
         let shown = Sha256::digest(token.as_bytes());
         for (name, caller) in &self.callers {
@@ -226,7 +227,7 @@ impl Policy {
         warnings
     }
 
-    /// Returns the caller with a certificate for these DNS names.
+    /// Returns the name of the caller with a certificate for these DNS names.
     ///
     /// # Errors
     /// Returns [`Code::PermissionDenied`] if the policy names no such caller: a signature alone grants no rights.
@@ -257,7 +258,8 @@ impl Policy {
     /// Checks whether a caller may use this verb at this path.
     ///
     /// # Errors
-    /// Returns [`Code::PermissionDenied`]; [`Code::Unauthenticated`] for a caller without a token.
+    /// If no rule allows this, or if a rule denies it, returns [`Code::PermissionDenied`], or [`Code::Unauthenticated`]
+    /// for a caller without a token.
     ///
     /// # Example
     /// See [`Policy`].
@@ -273,7 +275,7 @@ impl Policy {
     }
 }
 
-/// Compares in constant time.
+/// Compares two byte sequences in constant time.
 fn is_same(left: &[u8], right: &[u8]) -> bool {
     let mut difference = left.len() ^ right.len();
     for (index, byte) in left.iter().enumerate() {

@@ -23,7 +23,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Whether the network contains an address. An IPv4 address written as IPv6 counts as the IPv4 address.
+    /// Returns whether the network contains an address. An IPv4 address written as IPv6 counts as the IPv4 address.
     ///
     /// # Example
     /// See [`Network`].
@@ -60,9 +60,9 @@ impl FromStr for Network {
     }
 }
 
-/// Returns the address of the client. Normally this is the peer's address. If the peer is a trusted proxy, it is the
-/// last address in `X-Forwarded-For` that is not a trusted proxy. Without that header, Lehr uses `Forwarded` (RFC
-/// 7239).
+/// Returns the address of the client. Normally the client's address is the peer's address. If the peer is a trusted
+/// proxy, the client's address is the last address in `X-Forwarded-For` that is not a trusted proxy. Without that
+/// header, Lehr uses `Forwarded` (RFC 7239).
 pub(crate) fn client(proxies: &[Network], other_end: IpAddr, headers: &HeaderMap) -> IpAddr {
     let is_proxy = |address: IpAddr| proxies.iter().any(|network| network.contains(address));
     if !is_proxy(other_end) {
@@ -83,8 +83,8 @@ pub(crate) fn client(proxies: &[Network], other_end: IpAddr, headers: &HeaderMap
         named = lines(header::FORWARDED.as_str()).iter().filter_map(of).collect();
     }
     let mut client = other_end;
-    // Each proxy appends the address that called it. Everything before the first address that is not a trusted proxy is
-    // only a claim of that client.
+    // Each proxy appends the address that called it, so the addresses are read from the end. Everything before the last
+    // address that is not a trusted proxy is only a claim of that client.
     for text in named.iter().rev() {
         let Some(address) = address(text) else { break };
         client = address;

@@ -1,13 +1,13 @@
-//! The fields of an operation outside its body: in the query of the address, or in a form.
+//! The fields of an operation outside its body: in the query string of the URL, or in a form.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use lehr_services::{Code, Fault, Format, OperationDescription, raw_document};
 use serde_json::{Map, Value};
 
-/// Reads the fields of an operation from the query of the address: `limit=4&name=ada` is `{"limit": 4, "name": "ada"}`.
-/// A value that is valid JSON is read as JSON, unless the field is a text; everything else is text. A list may be JSON,
-/// words separated by commas, or the field repeated for each item, like OpenAPI's `explode`.
+/// Reads the fields of an operation from the query string of the URL: `limit=4&name=ada` is `{"limit": 4, "name":
+/// "ada"}`. A value that is valid JSON is read as JSON, unless the field is a text; everything else is text. A list may
+/// be JSON, words separated by commas, or the field repeated for each item, like OpenAPI's `explode`.
 ///
 /// # Errors
 /// Returns [`Code::InvalidValue`] for a repeated field that is not a list.
@@ -40,7 +40,7 @@ pub(crate) fn query(text: &str, operation: Option<&OperationDescription>) -> Res
             Ok(value @ Value::Array(_)) if may_be("array") => value,
             _ if may_be("array") && !may_be("string") => text.split(',').map(item).collect(),
             Ok(value @ Value::String(_)) => value,
-            // As Python writes booleans.
+            // Python writes booleans as `True` and `False`.
             Err(_) if may_be("boolean") && text.eq_ignore_ascii_case("true") => Value::Bool(true),
             Err(_) if may_be("boolean") && text.eq_ignore_ascii_case("false") => Value::Bool(false),
             Ok(value) if !may_be("string") => value,
@@ -51,7 +51,8 @@ pub(crate) fn query(text: &str, operation: Option<&OperationDescription>) -> Res
     Ok(fields)
 }
 
-/// Encodes bytes and the fields beside them as the document of an operation; as JSON if more fields will be added.
+/// Encodes bytes and the fields beside them as the document of an operation; as JSON if `is_json`, because more fields
+/// will then be added.
 pub(crate) fn bytes_as(
     is_json: bool,
     mut fields: Map<String, Value>,

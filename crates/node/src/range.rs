@@ -7,7 +7,7 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 
 use crate::body::Answer;
 
-/// The part that a client requests of an answer.
+/// The part of an answer that a client requests.
 #[derive(Debug, PartialEq, Eq)]
 enum Wanted {
     /// The whole answer, because the request asks for it, or because its range cannot be read.

@@ -27,7 +27,7 @@ use serde_json::Value;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Records {
-    /// The documents.
+    /// The documents by key.
     pub records: BTreeMap<String, Value>,
 }
 
@@ -40,7 +40,7 @@ impl Contract for Records {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Records, verb = Query, name = "find", reply = Value, key = key)]
 pub struct Find {
-    /// The key.
+    /// The key of the document.
     pub key: String,
 }
 
@@ -48,9 +48,9 @@ pub struct Find {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Records, verb = Insert, name = "insert", key = key)]
 pub struct Insert {
-    /// The key.
+    /// The key of the document.
     pub key: String,
-    /// The document.
+    /// The new document.
     pub value: Value,
 }
 
@@ -58,19 +58,19 @@ pub struct Insert {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Records, verb = Update, name = "update", reply = Value, key = key)]
 pub struct Update {
-    /// The key.
+    /// The key of the document.
     pub key: String,
-    /// The document.
+    /// The new document.
     pub value: Value,
 }
 
-/// Sets the document under a key, used or not.
+/// Sets the document under a key, whether the key is used or not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Records, verb = Upsert, name = "upsert", key = key)]
 pub struct Upsert {
-    /// The key.
+    /// The key of the document.
     pub key: String,
-    /// The document.
+    /// The new document.
     pub value: Value,
 }
 
@@ -78,7 +78,7 @@ pub struct Upsert {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Records, verb = Delete, name = "delete", reply = Value, key = key)]
 pub struct Delete {
-    /// The key.
+    /// The key of the document.
     pub key: String,
 }
 

@@ -11,7 +11,7 @@ use crate::body::Answer;
 use crate::encode::{problem, status};
 use crate::response::response;
 
-/// A fault with its status, which may differ from the usual one of its code.
+/// A fault with its status, which may differ from the usual status of the fault's code.
 pub(crate) struct Refused {
     pub(crate) status: StatusCode,
     pub(crate) fault: Fault,
@@ -44,7 +44,7 @@ pub(crate) fn refuse(refused: Refused) -> Response<Answer> {
     let mut response = response(refused.status, "application/problem+json", Answer::whole(body));
     let headers = response.headers_mut();
     if let Some(after) = refused.fault.retry_hint() {
-        // In whole seconds, rounded up.
+        // The header has whole seconds, rounded up.
         headers.insert(header::RETRY_AFTER, HeaderValue::from(after.as_millis().div_ceil(1000).max(1) as u64));
     } else if matches!(refused.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
         headers.insert(header::RETRY_AFTER, HeaderValue::from(1));

@@ -1,8 +1,8 @@
 //! Values that are made from files, and made again when the files change.
 //!
-//! There is no watcher and no signal: the code that is about to use the value checks. It compares the bytes and not the
-//! times of the files, which are too coarse to show quick changes. Files that change one after the other (a
-//! certificate, then its key) may not match for a while. Then the earlier value stays until the next check.
+//! There is no watcher and no signal: the code that is about to use the value checks the files. This check compares the
+//! bytes of the files, because their times are too coarse to show quick changes. Files that change one after the other
+//! (a certificate, then its key) may not match for a while. Until files match again, the earlier value stays in use.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -25,15 +25,15 @@ pub(crate) struct Renewed<T> {
 }
 
 struct Last<T> {
-    /// The hash of the files' content at the last look, valid or not.
+    /// The hash of the files' content at the last check, valid or not.
     stamp: u64,
     made: T,
 }
 
-/// The result of a look.
+/// The result of a look at the files.
 #[derive(Debug)]
 pub(crate) enum News {
-    /// Nothing has changed since the last look.
+    /// The files have not changed since the last check.
     Same,
     /// The value was made again.
     Renewed,
@@ -62,10 +62,11 @@ impl<T: Clone> Renewed<T> {
         Ok(Self { files, make: Box::new(make), hasher, last: Mutex::new(Last { stamp, made }) })
     }
 
-    /// Returns the value of the current files or, if they are invalid, of the last valid ones. Reports each change
-    /// once.
+    /// Returns the value of the current files or, if they are invalid, the value of the last valid files. Reports each
+    /// change once.
     ///
-    /// Each call reads the files. Only one call runs at a time, so that an older result does not overwrite a newer one.
+    /// Each call reads the files. Only one call runs at a time, so that an older result does not overwrite a newer
+    /// result.
     pub(crate) fn look(&self) -> (T, News) {
         let mut last = self.last.lock();
         let found = contents(&self.files);

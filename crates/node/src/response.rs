@@ -50,7 +50,7 @@ pub(crate) fn document(edge: &Edge, peer: &Peer, value: &Value) -> Result<Respon
 pub(crate) fn event_stream(events: Receiver<Bytes>) -> Response<Answer> {
     let mut response = response(StatusCode::OK, "text/event-stream", Answer::Events(events));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    // Unless told otherwise, nginx holds an answer back until it has some kilobytes.
+    // By default, nginx buffers an answer until it has some kilobytes.
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
 }

@@ -4,9 +4,9 @@
 //! | --- | --- |
 //! | `GET /counter` | the state |
 //! | `GET /counter:lookup` | a description of the service |
-//! | `GET /counter:events` | its changes, as server-sent events |
+//! | `GET /counter:events` | the changes of the state, as server-sent events |
 //! | `GET /counter:is_above?limit=4` | an operation whose verb is query |
-//! | `POST /counter:add` | any operation, its body in the body |
+//! | `POST /counter:add` | any operation, with its body in the request's body |
 //! | `PUT /counter` | the operation `replace` |
 //! | `DELETE /counter` | the end of the service |
 //! | `GET /~/events?services=/a,/b` | the changes of several services, in one stream |
@@ -16,8 +16,8 @@
 use hyper::Method;
 use lehr_services::{Code, Endpoint, Fault, Verb};
 
-/// The path for the changes of several services in one stream. It exists because browsers open at most six connections
-/// to a node, for all pages together.
+/// The path for the changes of several services in one stream. One stream for several services is needed because
+/// browsers open at most six connections to a node, for all pages together.
 pub(crate) const EVENTS: &str = "/~/events";
 
 /// The target of a request.
@@ -35,12 +35,12 @@ pub(crate) enum Route {
     Events(String),
     /// The changes of several services.
     EventsOfMany,
-    /// An operation; the flag says whether its body is in the query.
+    /// An operation; the flag says whether its body is in the query string.
     Operation(String, String, bool),
     Drop(String),
-    /// The methods that a service takes.
+    /// The methods that a service supports.
     Options(String),
-    /// The methods that a page of the node takes.
+    /// The methods that a page of the node supports.
     OptionsOfPage,
 }
 
@@ -118,7 +118,7 @@ pub(crate) fn route(method: &Method, path: &str) -> Result<Route, Fault> {
         (_, &Method::OPTIONS) => Ok(Route::Options(service)),
         (Some("lookup"), _) if is_read => Ok(Route::Lookup(service)),
         (Some("events"), &Method::GET) => Ok(Route::Events(service)),
-        // Its answer never ends, so HEAD could not describe it.
+        // The answer to `:events` never ends, so HEAD could not describe it.
         (Some("events"), _) => {
             Err(Fault::new(Code::ActionNotSupported, format!("{method} is not supported at {path}")))
         }
@@ -128,7 +128,7 @@ pub(crate) fn route(method: &Method, path: &str) -> Result<Route, Fault> {
     }
 }
 
-/// Whether a path is a page of the node itself.
+/// Returns whether a path is a page of the node itself.
 fn is_page(path: &str) -> bool {
     matches!(
         path,
@@ -150,7 +150,8 @@ pub(crate) fn service_of(path: &str) -> Option<&str> {
     (!is_page(path) && !service.is_empty()).then_some(service)
 }
 
-/// Returns the methods that a path supports, as `Allow` lists them. Without a service, returns those of a page.
+/// Returns the methods that a path supports, as `Allow` lists them. If no service is given, returns the methods of the
+/// node's own pages.
 pub(crate) fn allowed(path: &str, service: Option<&Endpoint>) -> String {
     let Some(service) = service else { return "GET, HEAD, OPTIONS".to_owned() };
     let methods: &[&str] = match path.split_once(':') {

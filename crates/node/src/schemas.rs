@@ -2,7 +2,7 @@
 //! choices of words are plain enumerations.
 //!
 //! The meaning of the schemas stays the same. Generators differ in how much of JSON Schema they know. Many give each
-//! inline object a name, and may give two objects the same one. Many read a `oneOf` of constants as unrelated types,
+//! inline object a name, and may give two objects the same name. Many read a `oneOf` of constants as unrelated types,
 //! and ignore a schema that is `true`.
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 /// definition.
 pub(crate) struct Described<'a> {
     schemas: &'a mut Map<String, Value>,
-    /// Prefixes the names of definitions, because contracts may use one name for different things.
+    /// The prefix of the names of definitions. Without a prefix, two contracts could use one name for different things.
     prefix: String,
 }
 
@@ -23,8 +23,8 @@ impl<'a> Described<'a> {
         Self { schemas, prefix: contract.replace('/', ".") }
     }
 
-    /// Returns a reference to the schema, which gets a separate place under its title or else under `name`. So both
-    /// forms of a document have one type. Plain values, such as numbers and texts, stay inline.
+    /// Returns a reference to the schema, which gets a separate place under its title or else under `name`. So equal
+    /// schemas with the same title become one type. Plain values, such as numbers and texts, stay inline.
     pub(crate) fn named(&mut self, schema: &Value, name: &str) -> Value {
         let placed = self.place(schema);
         let is_plain = ["properties", "items", "anyOf", "oneOf", "enum", "additionalProperties", "prefixItems"]
@@ -44,8 +44,8 @@ impl<'a> Described<'a> {
         reference
     }
 
-    /// Returns the fields of an object, as in an address or a form. Each has its schema, without null as a value, and
-    /// whether it is required.
+    /// Returns the fields of an object, for a query string or a form. Each field has its schema, without null as a
+    /// value, and whether it is required.
     pub(crate) fn fields(&mut self, schema: &Value) -> Vec<Field> {
         let mut placed = self.place(schema);
         let needed = placed["required"].take();
@@ -58,7 +58,8 @@ impl<'a> Described<'a> {
         fields.into_iter().map(field).collect()
     }
 
-    /// Whether a value can be written in an address: a text, a number, a boolean, a choice, or a list of these.
+    /// Returns whether a value can be written in a query string: a text, a number, a boolean, a choice, or a list of
+    /// these.
     fn is_plain(&self, schema: &Value) -> bool {
         if let Some(to) = schema["$ref"].as_str() {
             let to = to.strip_prefix("#/components/schemas/").and_then(|to| self.schemas.get(to));
@@ -71,8 +72,8 @@ impl<'a> Described<'a> {
         }
     }
 
-    /// Returns a form with a file and fields beside it, under a name. `others` is the body's schema of additional
-    /// fields.
+    /// Returns the schema of a form with a file and fields, under the name `name`. `others` is the body's schema of
+    /// additional fields.
     pub(crate) fn form(&mut self, fields: &[Field], others: &Value, name: &str) -> Value {
         let mut properties: Map<String, Value> =
             fields.iter().map(|field| (field.name.clone(), field.schema.clone())).collect();
@@ -131,17 +132,17 @@ impl<'a> Described<'a> {
     }
 }
 
-/// A field of an object in an address or a form.
+/// A field of an object in a query string or a form.
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) schema: Value,
     pub(crate) is_required: bool,
-    /// Whether a value of the field can be written in an address.
+    /// Whether a value of the field can be written in a query string.
     pub(crate) is_plain: bool,
 }
 
-/// Removes `null` from a schema, because an address or a form has no `null`.
+/// Removes `null` from a schema, because a query string or a form has no `null`.
 fn without_null(mut schema: Value) -> Value {
     let Some(fields) = schema.as_object_mut() else { return schema };
     if let Some(Value::Array(kinds)) = fields.get("type") {
@@ -163,8 +164,8 @@ fn without_null(mut schema: Value) -> Value {
     schema
 }
 
-/// Names each object, each choice of words and each choice of forms inside another schema, after its position.
-/// Otherwise generators invent names, and some use one name twice.
+/// Names each object, each choice of words and each choice of forms inside another schema, after its position. For
+/// schemas without names, generators invent names, and some use one name twice.
 pub(crate) fn name_all(schemas: &mut Map<String, Value>) {
     let names: Vec<String> = schemas.keys().cloned().collect();
     let mut naming = Naming { taken: names.iter().map(|name| bare(name)).collect(), found: Vec::new() };
@@ -313,16 +314,16 @@ fn simplified(schema: &Value) -> Value {
     let mut simple = Map::new();
     for (key, value) in fields {
         let value = match (key.as_str(), value) {
-            // Types are named by their position; generators would merge two with one title.
+            // Types are named by their position, because generators would merge two types with the same title.
             ("title", Value::String(_)) => continue,
             // A default of null only says that there is no default, and generators would make the field required.
             ("default", Value::Null) => continue,
-            // Generators know only OpenAPI's formats, and read a number without one as 32 bits.
+            // Generators know only OpenAPI's formats, and read a number without a known format as 32 bits.
             ("format", Value::String(format)) if format.starts_with("uint") => Value::from(match format.as_str() {
                 "uint8" | "uint16" => "int32",
                 _ => "int64",
             }),
-            // The examples are in Rust.
+            // The sections after the first heading, such as examples, are about Rust.
             ("description", Value::String(text)) => Value::from(text.split("\n\n# ").next().unwrap_or_default()),
             ("properties" | "$defs", Value::Object(parts)) => {
                 parts.iter().map(|(name, part)| (name.clone(), simplified(part))).collect()

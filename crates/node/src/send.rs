@@ -51,7 +51,7 @@ pub(crate) async fn send(
         _ => false,
     };
     let accept = match rows {
-        // The rows are taken out of such a document.
+        // The service answers with a document, from which the rows are taken.
         Some(_) => tables::FORM,
         None if is_page => Format::Json,
         None => accepted(request.headers()).map_err(|fault| Refused::with(StatusCode::NOT_ACCEPTABLE, fault))?,
@@ -112,7 +112,8 @@ pub(crate) async fn send(
     Ok(response)
 }
 
-/// Returns the versions that the state may have, as incarnation and version, to be tried in turn; `None` allows any.
+/// Returns the versions that the state may have, as incarnation and version, to be tried in turn; `None` allows any
+/// version.
 fn demanded(headers: &HeaderMap) -> Result<Vec<Option<(u64, u64)>>, Fault> {
     match Tags::demanded(headers) {
         None | Some(Tags::Any) => Ok(vec![None]),
@@ -127,8 +128,8 @@ fn demanded(headers: &HeaderMap) -> Result<Vec<Option<(u64, u64)>>, Fault> {
     }
 }
 
-/// Returns the document of an operation: from the address, from the body, or from both if the body is bytes. `is_json`
-/// says that the document must be JSON.
+/// Returns the document of an operation: from the query string, from the body, or from both if the body is bytes.
+/// `is_json` says that the document must be JSON.
 async fn said(
     edge: &Edge,
     operation: Option<&OperationDescription>,
@@ -157,7 +158,7 @@ async fn said(
         Ok(Sent::Form(boundary)) => {
             let body = read(edge, incoming).await?;
             let form = Form::read(&body, &boundary)?;
-            // Fields of the form override the fields in the address.
+            // Fields of the form override the fields in the query string.
             let mut said = form_urlencoded::Serializer::new(String::new());
             for (name, text) in form_urlencoded::parse(address.as_bytes()) {
                 if !form.fields.iter().any(|(field, _)| *field == name) {
@@ -189,7 +190,8 @@ async fn tried(
             message.options.incarnation = Some(incarnation);
             message.options.if_version = Some(version);
         }
-        // Kept for the next tag, if there is one, because a request for another version changes nothing.
+        // The message is kept for the next tag, if there is one. It may be sent again, because a request for another
+        // version changes nothing.
         let next = (tried < last).then(|| message.clone());
         let verb = message.verb;
         let sent = endpoint.send(message);
@@ -242,8 +244,9 @@ async fn gives_up<T>(edge: &Edge, verb: Verb) -> Result<T, Fault> {
     Err(stopping())
 }
 
-/// Waits for an answer, or for an event instead. If `is_alone` says that this thread has nothing else to do, it spins
-/// for some microseconds at most. Most handlers take less time than falling asleep and waking up.
+/// Waits for an answer, or for the future `instead`, if it is ready first. If `is_alone` says that this thread has
+/// nothing else to do, it spins for some microseconds at most. Most handlers take less time than falling asleep and
+/// waking up.
 async fn looked_for<T>(
     answer: impl Future<Output = T>,
     most: Looks,

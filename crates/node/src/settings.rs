@@ -30,11 +30,11 @@ pub struct Settings {
     pub address: SocketAddr,
     /// The rights of callers. Default: none, which is allowed only on loopback; then every client may do everything.
     pub policy: Option<Policy>,
-    /// Origins whose pages may call the node, in addition to its own. Default: none.
+    /// Origins whose pages may call the node, in addition to the node's own origin. Default: none.
     pub origins: Origins,
     /// The reverse proxies in front of the node that are trusted to report a client's address. Default: none.
     pub proxies: Vec<Network>,
-    /// Allows the node to listen beyond loopback without a policy.
+    /// Whether a node without a policy may listen beyond loopback, or require client certificates.
     pub is_insecure: bool,
     /// The certificates that the node presents and requires; connections then use only TLS. Default: none, and no TLS.
     pub tls: Option<Tls>,
@@ -59,16 +59,16 @@ pub struct Settings {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
-    /// The maximum number of connections at once. Beyond it, a new connection replaces an idle one; if none is idle,
-    /// the new one is closed at once. Default: 4096.
+    /// The maximum number of connections at once. Beyond this number, a new connection replaces an idle connection. If
+    /// no connection is idle, the new connection is closed at once. Default: 4096.
     pub connections: usize,
     /// The maximum number of connections at once from one address that is not a proxy's. Default: 1024.
     pub connections_per_address: usize,
-    /// The longest time that a connection may be open without an answer in progress; the node may notice only after
-    /// twice as long. Default: 2 minutes.
+    /// The time after which a connection without an answer in progress is closed. The node may close the connection
+    /// only after twice this time. Default: 2 minutes.
     pub idle_time: Duration,
-    /// The age at which the node asks a connection's client to open another one; answers in progress continue. Default:
-    /// 1 day.
+    /// The age at which the node asks a connection's client to open another connection; answers in progress continue.
+    /// Default: 1 day.
     pub connection_age: Duration,
     /// The maximum number of bytes of answers that are kept on one connection until the client reads them. One answer
     /// is always accepted; further answers beyond the limit are replaced by status 503. Default: 128 MiB.
@@ -82,22 +82,22 @@ pub struct Limits {
     pub header_bytes: usize,
     /// The maximum number of headers. Default: 100.
     pub headers: usize,
-    /// The longest time that a client may take to send its headers. Default: 10 s.
+    /// The time limit for a client to send its headers. Default: 10 s.
     pub header_time: Duration,
-    /// The longest time that a client may take to send a body. Default: 60 s.
+    /// The time limit for a client to send a body. Default: 60 s.
     pub body_time: Duration,
-    /// The longest time that a client may read none of the bytes sent to it; then its connection is closed. The node
-    /// may notice only after twice as long. On HTTP/2, where a single answer may be stuck, the limit also applies to
-    /// each answer. Default: 60 s.
+    /// The time after which a connection is closed if its client reads none of the bytes sent to it. The node may close
+    /// the connection only after twice this time. On HTTP/2, where a single answer may be stuck, the limit also applies
+    /// to each answer. Default: 60 s.
     pub take_time: Duration,
-    /// The longest time that a request without its own limit may take. Default: 30 s.
+    /// The time limit of a request that sets no limit. Default: 30 s.
     pub answer_time: Duration,
-    /// The longest time limit that a request may set. Default: 1 hour.
+    /// The maximum time limit that a request may set. Default: 1 hour.
     pub answer_time_max: Duration,
     /// The maximum number of requests at once, over all connections; further requests are answered 503. Default:
     /// 16,384.
     pub requests: usize,
-    /// The maximum number of subscriptions at once; further ones are answered 503. Default: 4096.
+    /// The maximum number of subscriptions at once; further subscriptions are answered 503. Default: 4096.
     pub subscriptions: usize,
     /// The interval between heartbeats to a subscriber. A connection that does not take a heartbeat within the same
     /// time is closed. Default: 15 s.

@@ -1,8 +1,8 @@
 //! Refuses lists where objects are expected.
 //!
-//! The library that reads documents accepts a list for any struct, with the fields by position. That suits a compact
-//! wire format. But if a client sends `[1, 2]` instead of `{"x": 1, "y": 2}` by mistake, the request must not change
-//! the state. So a body that contains a list is checked against the schema of its operation.
+//! The library that reads documents accepts a list for any struct, with the fields by position. Lists in place of
+//! structs suit a compact wire format. But if a client sends `[1, 2]` instead of `{"x": 1, "y": 2}` by mistake, the
+//! request must not change the state. So a body that contains a list is checked against the schema of its operation.
 
 use lehr_services::{Code, Fault, Format};
 use serde_json::Value;
@@ -57,7 +57,7 @@ fn forms(schema: &Value) -> Option<&Vec<Value>> {
     ["anyOf", "oneOf"].iter().find_map(|key| schema[key].as_array())
 }
 
-/// Whether a schema allows a kind of value.
+/// Returns whether a schema allows a kind of value.
 fn allows(schema: &Value, root: &Value, kind: &str) -> bool {
     let schema = followed(schema, root);
     match (forms(schema), &schema["type"]) {
@@ -84,7 +84,7 @@ fn inside(value: &Value, schema: &Value, root: &Value, place: &mut String, name:
 /// Follows a schema's reference to its target.
 fn followed<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
     let mut schema = schema;
-    // Bounded, because references may form a cycle.
+    // The loop is bounded, because references may form a cycle.
     for _ in 0..16 {
         let Some(at) = schema["$ref"].as_str().and_then(|at| at.strip_prefix('#')) else { break };
         let Some(found) = root.pointer(at) else { break };

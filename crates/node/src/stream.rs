@@ -1,7 +1,7 @@
 //! The bytes of a connection, for any transport.
 //!
 //! There is one type for all transports: the protocols above are large, and would be compiled again for each type of
-//! stream. A dynamic call costs nothing compared with the system call below it.
+//! stream. A dynamic call costs very little compared with the system call below it.
 
 use tokio::io::{AsyncRead, AsyncWrite};
 

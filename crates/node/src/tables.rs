@@ -20,11 +20,12 @@ use crate::encode::preferred;
 /// The maximum number of bytes of text that are joined from pieces; a client must request a longer table in parts.
 pub(crate) const BYTES_MAX: usize = 64 << 20;
 
-/// The format of a service's answer, from which the rows are taken. It contains bytes unencoded.
+/// The format of a service's answer, from which the rows are taken. MessagePack contains bytes without encoding them as
+/// text.
 pub(crate) const FORM: Format = Format::MessagePack;
 
-/// The header that describes the rows of an answer: the first row, the one after the last, and the number of rows in
-/// the table.
+/// The header that describes the rows of an answer. The header has the first row, the row after the last one, and the
+/// number of rows in the table.
 const ROWS: &str = "lehr-rows";
 
 /// A file format for rows.

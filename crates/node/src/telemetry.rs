@@ -1,7 +1,7 @@
 //! Spans of requests for an OpenTelemetry collector: one per request, sent in batches by OTLP over HTTP.
 //!
 //! A request only puts its span into a queue. If the queue is full, the span is dropped and counted. A separate thread
-//! sends what is in the queue, so neither a slow collector nor one that is down delays a request. The headers for the
+//! sends the spans in the queue, so a collector that is slow or down does not delay requests. The headers for the
 //! collector, the name of the service and its attributes come from the environment variables that OpenTelemetry's
 //! library reads.
 
@@ -42,13 +42,13 @@ const QUEUE: usize = 2048;
 /// The maximum number of spans in a batch: the default in OpenTelemetry's specification.
 const BATCH: usize = 512;
 
-/// The longest time that a span waits for its batch to fill: the default in OpenTelemetry's specification.
+/// The maximum time that a span waits for its batch to fill: the default in OpenTelemetry's specification.
 const DELAY: Duration = Duration::from_secs(5);
 
-/// The longest time that a batch may take, including retries.
+/// The time limit for sending a batch, including retries.
 const SEND_TIME: Duration = Duration::from_secs(10);
 
-/// The maximum number of bytes that are read of a collector's answer.
+/// The maximum size of a collector's answer, in bytes.
 const ANSWER_BYTES: usize = 1 << 20;
 
 /// Sends a span for each request to a collector. Cheap to clone: clones share the queue.
@@ -99,12 +99,12 @@ impl fmt::Debug for Telemetry {
 /// An answered request, with the facts for its span.
 pub(crate) struct Served<'r> {
     pub(crate) request: &'r Request<()>,
-    /// The span of the request, and that of its sender.
+    /// The span of the request; the next field has the span of its sender.
     pub(crate) span: TraceParent,
     pub(crate) parent: Option<TraceParent>,
     pub(crate) began: SystemTime,
     pub(crate) took: Duration,
-    /// The path of the service and the operation, or of the page.
+    /// The path of the service with the operation, or the path of the page.
     pub(crate) route: Option<&'r str>,
     pub(crate) contract: &'r str,
     pub(crate) client: String,
@@ -115,8 +115,8 @@ pub(crate) struct Served<'r> {
 
 impl Telemetry {
     /// Creates a sender to the trace collector at an address. The collector's certificate must be signed by an
-    /// authority that `trust` names, or else by one that the machine trusts. It logs when the collector stops accepting
-    /// spans, and when the collector accepts them again.
+    /// authority that `trust` names, or else by one that the machine trusts. The sender logs when the collector stops
+    /// accepting spans, and when the collector accepts them again.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] if the address or an environment variable is invalid;
@@ -238,7 +238,7 @@ impl Telemetry {
         if self.shared.flushes.send(answer).is_err() {
             return;
         }
-        // The thread that has timers enforces the limit.
+        // The limit is enforced on the thread for telemetry, because that thread has timers.
         self.shared.thread.handle().spawn(async move {
             let _ = timeout(limit, answered).await;
             let _ = done.send(());
@@ -261,14 +261,14 @@ fn resource() -> Resource {
     };
     let detected = of().build();
     let name = detected.get(&Key::from_static_str("service.name")).map(|name| name.to_string());
-    // The library's name for a service without a name.
+    // The library gives a service without a name a name with this prefix.
     match name {
         Some(name) if !name.starts_with("unknown_service") => detected,
         _ => of().with_service_name("lehr").build(),
     }
 }
 
-/// Returns the span of a request and that of its sender. The span belongs to the sender's trace. Without a sender's
+/// Returns the span of a request and the span of its sender. The span belongs to the sender's trace. Without a sender's
 /// trace, it starts a new trace if `is_recorded`; otherwise there is no span.
 pub(crate) fn spans(headers: &HeaderMap, is_recorded: bool) -> (Option<TraceParent>, Option<TraceParent>) {
     // A trace header that cannot be read is ignored, because tracing must not break requests.
@@ -369,7 +369,7 @@ impl Sending {
             }
             Some(error) => {
                 self.counts.failed.add(count);
-                // Logged once, not for each batch.
+                // The failure is logged once, and not for each batch.
                 if !self.is_failing {
                     tell(log, Level::Warn, || {
                         format!("spans are lost, since the collector does not take them: {error}")
@@ -409,7 +409,7 @@ impl Collector {
 }
 
 impl HttpClient for Collector {
-    // The signature that `async_trait` generates.
+    // This is the signature that `async_trait` generates.
     fn send_bytes<'c, 'f>(
         &'c self,
         request: Request<Bytes>,

@@ -60,12 +60,12 @@ impl Tls {
         Ok(Self { config: Arc::new(config), asks: clients.is_some() })
     }
 
-    /// Whether clients must present a certificate.
+    /// Returns whether clients must present a certificate.
     pub(crate) fn asks(&self) -> bool {
         self.asks
     }
 
-    /// Returns the acceptor for a connection that begins now, and the changes of the files since the last one.
+    /// Returns the acceptor for a connection that begins now, and how the files have changed since the last connection.
     pub(crate) fn acceptor(&self) -> (TlsAcceptor, News) {
         let (config, news) = self.config.look();
         (TlsAcceptor::from(config), news)

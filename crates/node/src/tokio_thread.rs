@@ -6,7 +6,7 @@ use lehr_sync::thread::Joined;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// A thread with a Tokio runtime. Dropping it ends the runtime and joins the thread.
+/// A thread with a Tokio runtime. Dropping this value ends the runtime and joins the thread.
 ///
 /// # Example
 /// ```

@@ -71,7 +71,7 @@ impl Trust {
     ) -> Result<TlsStream<TcpStream>, String> {
         let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let name = ServerName::try_from(bare).map_err(|_| format!("{host:?} is no name of a host"))?;
-        // A fault in changed files shows once the earlier certificates are no longer accepted.
+        // A fault in changed files is not reported here. It shows when the earlier certificates are no longer accepted.
         let mut config = ClientConfig::clone(&self.config.look().0);
         config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
         let connected = TlsConnector::from(Arc::new(config)).connect(name, stream).await;
@@ -107,7 +107,7 @@ fn config(files: &[PathBuf], texts: &[Vec<u8>], has_authority: bool) -> Result<C
 fn of_this_machine() -> Result<RootCertStore, Fault> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
-    // Some stores contain unusable certificates; the usable ones suffice.
+    // Some stores contain unusable certificates; the usable certificates suffice.
     let (usable, _) = roots.add_parsable_certificates(found.certs);
     if usable == 0 {
         let why = found.errors.first().map(|error| format!(": {error}")).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Limits the bytes of answers that are kept until clients read them: on one connection, and on all together.
+//! Limits the bytes of answers that are kept until clients read them: on one connection, and on all connections
+//! together.
 //!
 //! Bytes that several answers share are counted once, because they are in memory once. Each answer also counts
 //! [`ANSWER_COST`].
@@ -76,7 +77,7 @@ impl Drop for Entry {
     }
 }
 
-/// A body with its entries, The entries are dropped first, because another body may get the same address once this one
+/// A body with its entries. The entries are dropped first, because another body may get the same address once this body
 /// is freed.
 struct Counted {
     _entries: [Entry; 2],

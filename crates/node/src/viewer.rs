@@ -34,7 +34,8 @@ const POLICY_OF_SERVICE: &str = "sandbox allow-scripts allow-downloads; default-
 /// See [`Viewer`].
 #[derive(Clone, Copy, Debug)]
 pub struct ViewerFile {
-    /// The name relative to the address of the viewer, such as `app.js`. The first page is `index.html`.
+    /// The name relative to the address of the viewer, such as `app.js`. The first page of the viewer has the name
+    /// `index.html`.
     pub name: &'static str,
     /// The media type, as in `Content-Type`.
     pub media_type: &'static str,
@@ -42,7 +43,8 @@ pub struct ViewerFile {
     pub bytes: &'static [u8],
 }
 
-/// The files that a node shows to people, at `/~/`. Empty by default: then a browser gets a list of the services.
+/// The files that a node shows to people, at `/~/`. A viewer is empty by default: then a browser gets a list of the
+/// services.
 ///
 /// # Example
 /// ```
@@ -69,7 +71,7 @@ impl Viewer {
         Self { files: files.into_iter().map(|file| (file, tag(file.bytes))).collect() }
     }
 
-    /// Whether there are no files.
+    /// Returns whether there are no files.
     ///
     /// # Example
     /// See [`Viewer`].
@@ -100,8 +102,8 @@ impl Viewer {
     }
 }
 
-/// Returns the viewer's answer, if the request is for the viewer. It ignores the caller, because its files say nothing
-/// about the services.
+/// Returns the viewer's answer, if the request is for the viewer. The viewer ignores the caller, because its files say
+/// nothing about the services.
 pub(crate) fn shown(edge: &Edge, request: &Request<()>) -> Option<Result<Response<Answer>, Refused>> {
     let (viewer, path) = (&edge.settings.viewer, request.uri().path());
     if viewer.is_empty() || path == EVENTS {
@@ -134,8 +136,8 @@ fn sent_on(to: &'static str) -> Response<Answer> {
     secured(response)
 }
 
-/// Returns a page that a service has made. Its scripts are inline; a browser gives them no origin, so they cannot call
-/// the node.
+/// Returns a page that a service has made. The scripts of the page are inline; a browser gives them no origin, so they
+/// cannot call the node.
 pub(crate) fn page_of_service(text: Bytes) -> Response<Answer> {
     let mut response = Response::new(Answer::whole(text));
     let headers = response.headers_mut();

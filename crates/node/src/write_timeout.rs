@@ -1,10 +1,10 @@
-//! Handles clients that do not read what they are sent: after a while their connection is closed, and the memory for
+//! Handles clients that do not read their answers: after a while, their connections are closed, and the memory for
 //! their answers is freed.
 //!
-//! This happens at two places, because an answer can be stuck in two ways. A socket whose other end does not read stops
-//! taking bytes. This shows at the lowest layer, for any protocol above. On HTTP/2, a client may also read its
-//! connection, and so answer every ping, but never open the window of one stream. [`Pieces`], which passes the answer
-//! on piece by piece, detects this.
+//! Stuck answers are detected at two places, because an answer can be stuck in two ways. A socket whose other end does
+//! not read stops taking bytes. The lowest layer detects such a socket, for any protocol above. On HTTP/2, a client may
+//! also read its connection, and so answer every ping, but never open the window of one stream. [`Pieces`], which
+//! passes the answer on piece by piece, detects such a stream.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,18 +18,19 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-/// The largest piece of an answer that is passed on at once. A smaller answer is passed on whole.
+/// The maximum size of a piece of an answer, in bytes. A smaller answer is passed on as a whole.
 pub(crate) const PIECE: usize = 16 << 10;
 
-/// A socket that fails if its other end takes nothing for this long; it may notice only after twice as long.
+/// A socket that fails if its other end takes nothing for the time `limit`. In the worst case, the socket fails only
+/// after twice this time.
 ///
-/// The system reports that a socket is writable only when a third of its buffer is free. On a fast socket, this is more
-/// than a megabyte. A client that reads slowly may need minutes for that. So when the time is over, a write tests the
-/// socket and fills the free part of the buffer.
+/// The system reports that a socket is writable only when a third of its buffer is free. On a fast socket, a third of
+/// the buffer is more than a megabyte. A client that reads slowly may need minutes for that. So when the time is over,
+/// a write tests the socket and fills the free part of the buffer.
 pub(crate) struct WriteTimeout {
     stream: TcpStream,
     limit: Duration,
-    /// Set while the socket takes nothing.
+    /// The timer that runs while the socket takes nothing.
     waiting: Option<Pin<Box<Sleep>>>,
     /// Whether the socket took bytes when it was tested, and so may take more.
     takes: bool,
@@ -71,15 +72,15 @@ impl WriteTimeout {
     }
 }
 
-/// Writes without Tokio, which would wait until the system reports room. It needs no descriptor: if none is left,
-/// existing clients continue.
+/// Writes without Tokio, which would wait until the system reports room. Such a write needs no new file descriptor, so
+/// existing clients continue even if no descriptor is left.
 #[cfg(unix)]
 fn write_now(stream: &TcpStream, parts: &[io::IoSlice<'_>]) -> io::Result<usize> {
     use std::os::fd::AsFd;
     Ok(rustix::io::writev(stream.as_fd(), parts)?)
 }
 
-/// On other systems, only the system's report shows whether there is room.
+/// Returns an error: on other systems, only the system's report shows whether there is room.
 #[cfg(not(unix))]
 fn write_now(_: &TcpStream, _: &[io::IoSlice<'_>]) -> io::Result<usize> {
     Err(io::ErrorKind::Unsupported.into())

@@ -20,14 +20,15 @@ use crate::{FOR_EVER, dispatcher, on_node, settings};
 
 const LARGE: usize = 2 << 20;
 
-/// A number of the page of metrics.
+/// Returns the value of one metric from the page of metrics.
 fn metric(at: SocketAddr, name: &str) -> usize {
     let page = String::from_utf8(ask(at, "GET /metrics", "", "").body).unwrap();
     let line = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ').map(str::to_owned));
     line.unwrap_or_else(|| panic!("{name} in {page}")).parse().unwrap()
 }
 
-/// Asks for a path so many times on one connection of HTTP/2 whose windows are shut, and keeps the answers.
+/// Requests a path `count` times on one HTTP/2 connection whose windows have 0 bytes. Returns the answers, whose bodies
+/// are not read.
 async fn shut(at: SocketAddr, path: &str, count: usize) -> Vec<Response<Incoming>> {
     let stream = tokio::net::TcpStream::connect(at).await.unwrap();
     let mut builder = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
@@ -56,14 +57,14 @@ fn slow_readers_share_one_copy_of_the_state_and_it_goes_with_the_last_of_them() 
             let mut held = Vec::new();
             for _ in 0..2 {
                 held.push(shut(at, "/books", 50).await);
-                // The state of a subscriber is the same copy.
+                // A subscriber's first event shares its copy of the state with the other answers.
                 held.push(shut(at, "/books:events", 10).await);
             }
             assert!(held.iter().flatten().all(|answer| answer.status() == 200));
             let unsent = metric(at, "lehr_unsent_bytes");
             assert!((LARGE..LARGE + (1 << 20)).contains(&unsent), "{unsent} bytes for {} answers", 120);
         });
-        // All connections are closed.
+        // All connections are closed here, so the node drops the unsent answers.
         while metric(at, "lehr_unsent_bytes") > LARGE / 2 {
             std::thread::yield_now();
         }
@@ -88,7 +89,7 @@ fn beyond_what_is_kept_unsent_requests_are_answered_503_and_other_clients_go_on(
                     let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await.unwrap();
                     tokio::spawn(connection);
                     for _ in 0..6 {
-                        // Another version each time, so that nothing is shared.
+                        // Each answer has another version of the state, so the answers share no copy.
                         books.call(correct(&"x".repeat(LARGE / 2), 2)).await.unwrap();
                         let uri = format!("http://{at}/books");
                         let request = Request::builder().uri(uri).body(Empty::<Bytes>::new()).unwrap();
@@ -102,7 +103,7 @@ fn beyond_what_is_kept_unsent_requests_are_answered_503_and_other_clients_go_on(
                 }
                 statuses
             };
-            // The log of the ledger grows with each change, so fewer than five fit.
+            // The log of the ledger grows with each change, so fewer than five answers fit.
             let one = statuses(&mut held, 1).await;
             assert!(one.starts_with(&[200, 200]) && one.ends_with(&[503, 503]), "{one:?}");
             statuses(&mut held, 4).await;
@@ -124,7 +125,7 @@ fn idle_connections_make_room_for_who_comes() {
         for _ in 0..20 {
             assert_eq!(ask(at, "GET /health", "", "").status, 200);
         }
-        // The one that has been idle for longest went first.
+        // The connection that was idle for the longest time was closed first.
         assert_eq!(idle[0].read(&mut [0; 1]).unwrap_or(0), 0);
     });
 }
@@ -154,7 +155,7 @@ fn an_idle_connection_ends_after_a_while_and_one_in_use_does_not() {
 #[test]
 fn frames_without_requests_end_a_connection_when_they_are_too_many() {
     on_node(settings(), async |node| {
-        // SETTINGS, WINDOW_UPDATE of the connection, PRIORITY, and a kind that nobody knows.
+        // The frames are SETTINGS, WINDOW_UPDATE of the connection, PRIORITY, and a frame of an unknown type.
         let frames: [&[u8]; 4] = [
             &[0, 0, 0, 4, 0, 0, 0, 0, 0],
             &[0, 0, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0, 1],
@@ -173,7 +174,7 @@ fn frames_without_requests_end_a_connection_when_they_are_too_many() {
                 })
                 .unwrap();
             let many = frame.repeat(1000);
-            // The node's clock stands still, so no time buys more of them.
+            // The node's clock stands still, so the number of allowed frames does not grow with time.
             let taken = (0..1000).take_while(|_| stream.write_all(&many).is_ok()).count();
             assert!(taken < 1000, "a million of {frame:?} were taken");
             end.recv().unwrap();
@@ -203,13 +204,13 @@ fn a_request_that_waits_is_answered_when_the_node_stops() {
         }
         let mut stopping: Any<'_, _> = Box::pin(node.shutdown(FOR_EVER));
         begin(&mut stopping).await;
-        // Its handler may have begun or not: it changes nothing.
+        // The waiting request is a query, so the node does not wait for it, no matter whether its handler has begun.
         let answer = waiting.join().unwrap();
         assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")));
         assert_eq!(answer.text("code"), "service_stopping");
         assert_eq!(ask(at, "GET /nothing", "", "").status, 503);
         assert_eq!([ask(at, "GET /ready", "", "").status, ask(at, "GET /health", "", "").status], [503, 200]);
-        // What changes something is waited for.
+        // The node waits for requests that change a state.
         gate.post(()).unwrap();
         assert_eq!(holding.await.unwrap(), "first");
         let report = stopping.await;
@@ -223,7 +224,7 @@ fn another_policy_counts_at_once_for_connections_and_subscriptions_that_are_ther
         let text = format!(r#"{{ "callers": {{ {callers} }}, "rules": [{{ "paths": ["/books"] }}] }}"#);
         Policy::from_json(&text).unwrap()
     };
-    // The hash of the other token, as `printf %s bob-has-another-one | sha256sum` gives it.
+    // The hash of Bob's token, as `printf %s bob-has-another-one | sha256sum` prints it.
     let hash = sha256(b"bob-has-another-one");
     let ada = r#""ada": { "token": "ada-has-this-token" }"#;
     let bob = format!(r#""bob": {{ "token_sha256": "{hash}" }}"#);

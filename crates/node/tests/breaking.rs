@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{FOR_EVER, dispatcher, settings};
 
-/// Passes connections on to a node. Of each it is asked how many answers to pass back before it is cut; nothing for one that stays whole.
+/// Starts a proxy that passes connections on to a node, and returns its address. For the number of each connection,
+/// `cuts` returns how many answers are passed back before the connection is cut, or `None` for a connection that is
+/// never cut.
 pub fn proxy(to: SocketAddr, cuts: impl Fn(usize) -> Option<usize> + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -19,7 +21,7 @@ pub fn proxy(to: SocketAddr, cuts: impl Fn(usize) -> Option<usize> + Send + Sync
         .spawn(move || {
             for (number, client) in listener.incoming().enumerate() {
                 let (client, server) = (client.unwrap(), TcpStream::connect(to).unwrap());
-                // Small frames would wait for one another's receipt.
+                // Without this option, a small frame would wait until the frame before it is acknowledged.
                 [&client, &server].iter().for_each(|stream| stream.set_nodelay(true).unwrap());
                 let (from, mut into) = (client.try_clone().unwrap(), server.try_clone().unwrap());
                 let copied = move || {
@@ -35,7 +37,8 @@ pub fn proxy(to: SocketAddr, cuts: impl Fn(usize) -> Option<usize> + Send + Sync
     address
 }
 
-/// Passes answers back, and cuts in the place of the one after so many. What is no answer to a request has no headers.
+/// Passes frames back to the client. After the given number of answers, it cuts the connection in place of the next
+/// answer. A frame of headers marks an answer.
 fn answer(mut server: &TcpStream, mut client: &TcpStream, mut answers: Option<usize>) {
     const HEADERS: u8 = 1;
     const HEAD: usize = 9;
@@ -76,7 +79,7 @@ struct Note {
     number: u64,
 }
 
-/// Counts, and tells what it was given in which order.
+/// Counts the notes, and posts their numbers to `made` in the order of the calls.
 #[derive(Clone)]
 struct Tallier {
     tally: Tally,
@@ -107,7 +110,7 @@ impl Exclusive<Note> for Tallier {
     }
 }
 
-/// So many changes, one after the other, over connections that are cut after some answers.
+/// Makes `changes` changes, one after the other, over connections that are cut after some answers.
 fn over_connections_that_break(changes: u64, cuts: impl Fn(usize) -> Option<usize> + Send + Sync + 'static) {
     let (dispatcher, _clock) = dispatcher(2);
     let node = Node::start(Host::new(dispatcher.handle()), settings()).unwrap();
@@ -117,7 +120,7 @@ fn over_connections_that_break(changes: u64, cuts: impl Fn(usize) -> Option<usiz
         node.host().start("/tally", move || tallier.clone()).await.unwrap();
         let link = Client::new(None).unwrap().link(&format!("http://{}/tally", proxy(node.address(), cuts))).unwrap();
         let far = Reference::<Tally>::over(link).within(FOR_EVER);
-        // In the order of the calls: whether each was answered, or nobody knows what became of it.
+        // For each call in order: true if it was answered, false if its outcome is unknown.
         let mut fates = Vec::new();
         for number in 0..changes {
             let answered = far.call(Note { number }).await;
@@ -141,7 +144,7 @@ fn over_connections_that_break(changes: u64, cuts: impl Fn(usize) -> Option<usiz
 fn over_connections_that_break_every_change_is_made_at_most_once_in_order_and_its_fate_is_known() {
     // Every other connection is cut at its first answer.
     over_connections_that_break(60, |number| (number % 2 == 0).then_some(0));
-    // Each is cut after some: seldom enough that a thousand connections do for as many changes as the specification has.
+    // Each connection is cut after 20 to 26 answers, so about a hundred connections are enough for the 2000 changes.
     over_connections_that_break(2_000, |number| Some(20 + number % 7));
 }
 

@@ -1,4 +1,4 @@
-//! A limit of time over two nodes, whose clocks do not agree.
+//! A time limit across two nodes whose clocks do not agree.
 
 use lehr_node::{Client, Node};
 use lehr_runtime::{Clock, Dispatcher, block_on};
@@ -66,7 +66,8 @@ fn three_services_on_two_nodes_share_the_time_of_the_first_request() {
             while link.gone.try_receive().is_some() {}
         }
 
-        // The time is up on the second node alone: the third is never asked, and all are told.
+        // The time is over on the second node only. The third service is never called, and the first two learn that the
+        // time is over.
         let mut late: Any<'_, _> = Box::pin(chain.call(Left {}));
         begin(&mut late).await;
         assert_eq!(first.begun.receive().await.unwrap(), Some(300));

@@ -95,7 +95,7 @@ fn what_cannot_be_meant_is_refused_with_its_reason_and_the_node_goes_on() {
         let large = format!("{{\"key\":\"{}\",\"value\":1}}", "x".repeat(2000));
         let answer = ask(at, put, JSON, &large);
         assert_eq!((answer.status, answer.text("code").as_str()), (413, "too_large"));
-        // Without a length it is counted as it comes.
+        // The node counts a body without a stated length as it arrives.
         let chunks = format!(
             "{put} HTTP/1.1\r\nhost: {at}\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{large}\r\n0\r\n\r\n",
             large.len()
@@ -119,20 +119,20 @@ fn what_cannot_be_meant_is_refused_with_its_reason_and_the_node_goes_on() {
 
 #[test]
 fn who_is_slow_with_its_headers_or_its_body_is_not_waited_for() {
-    // The limits are short and the client says nothing more, so that it ends however slow the machine is.
+    // The limits are short and the client sends nothing more, so the test ends on a machine of any speed.
     let short = std::time::Duration::from_millis(20);
     let limits = Limits { header_time: short, body_time: short, ..settings().limits };
     on_node(Settings { limits, ..settings() }, async |node| {
         node.host().start("/books", Bookkeeper::new).await.unwrap();
         let at = node.address();
         for beginning in ["", "G", "GET /books HTTP/1.1\r\nhost: x\r\n"] {
-            // Closed, with or without a word.
+            // The node closes the connection, with or without an answer.
             assert!([0, 408].contains(&send(at, beginning.as_bytes()).status), "{beginning:?}");
         }
         let body =
             format!("POST /books:put HTTP/1.1\r\nhost: {at}\r\nconnection: close\r\ncontent-length: 30\r\n\r\n{{");
         let answer = send(at, body.as_bytes());
-        // The head may have taken too long already.
+        // On a slow machine, even the head may have taken too long.
         assert!([0, 408].contains(&answer.status), "{answer:?}");
     });
 }
@@ -233,14 +233,14 @@ fn what_is_denied_is_denied_whatever_else_is_allowed() {
         );
         assert_eq!([status("POST /books:put", ada, put), status("POST /books:put", bob, put)], [200, 403]);
         assert_eq!([status("DELETE /books", ada, ""), status("PUT /books", ada, "{}")], [403, 403]);
-        // To hear of changes is a right of its own.
+        // A subscription to changes needs its own right.
         assert_eq!([status("GET /books:events?count=1", bob, ""), status("GET /books:sum", bob, "")], [403, 200]);
-        // Rights on one path are none on others, be they there or not.
+        // Rights on one path give no rights on other paths, no matter whether these exist.
         assert_eq!(
             [status("GET /directory", ada, ""), status("GET /nothing", ada, ""), status("GET /books2", ada, "")],
             [403; 3]
         );
-        // Nor does a method that means nothing tell what is there.
+        // A method without a meaning also does not show which paths exist.
         let allow = |line: &str| ask(at, line, ada, "").header("allow").map(str::to_owned);
         assert_eq!(allow("PATCH /directory"), allow("PATCH /nothing"));
         assert_eq!(allow("PATCH /books").as_deref(), Some("GET, HEAD, PUT, DELETE, OPTIONS"));
@@ -266,7 +266,7 @@ fn pages_of_other_sites_cannot_reach_a_node_on_loopback() {
         assert_eq!(ask(at, "GET /books", &format!("origin: http://{at}\r\n"), "").status, 200);
         let named = format!("GET /books HTTP/1.1\r\nhost: localhost:{}\r\nconnection: close\r\n\r\n", at.port());
         assert_eq!(send(at, named.as_bytes()).status, 200);
-        // Nobody but the node writes to its directory.
+        // Only the node itself writes to its directory.
         let withdraw = ask(at, "POST /directory:withdraw", JSON, r#"{"path":"/books","fault":null}"#);
         assert_eq!(withdraw.status, 403);
     });
@@ -330,7 +330,7 @@ fn a_request_is_for_one_host() {
         assert_eq!(get(format!("GET /books HTTP/1.1\r\nhost: {at}\r\n")), 200);
         assert_eq!(get(format!("GET /books HTTP/1.1\r\nhost: {at}\r\nhost: {at}\r\n")), 400);
         assert_eq!(get("GET /books HTTP/1.1\r\n".to_owned()), 400);
-        // The target counts, whatever the header says.
+        // If the request line has a full URL, the node ignores the host header.
         assert_eq!(get(format!("GET http://{at}/books HTTP/1.1\r\nhost: elsewhere.example\r\n")), 200);
         assert_eq!(get(format!("GET http://elsewhere.example/books HTTP/1.1\r\nhost: {at}\r\n")), 403);
     });

@@ -1,5 +1,5 @@
-//! Partners on other nodes: found by address when a service starts, away with their node, found again when it comes
-//! back.
+//! Partners on other nodes. They are found by address when a service starts, cannot be reached while their node is
+//! away, and are found again when it is back.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ struct Two {
     near: Node,
     far: Node,
     wire: Wire,
-    /// That of the near node.
+    /// The clock of the near node.
     clock: Clock,
     _workers: [Dispatcher; 2],
 }
@@ -34,7 +34,7 @@ impl Two {
         Self { near, far, wire, clock, _workers: [here, there] }
     }
 
-    /// A place for a desk whose books are kept on the far node.
+    /// Returns the placement of a desk whose books are on the far node.
     fn desk(&self) -> Placement {
         Placement::at("/desk").bind("books", format!("{}/books", self.wire.url()))
     }
@@ -55,11 +55,11 @@ fn a_partner_of_another_node_goes_with_it_and_comes_back_with_it() {
         two.wire.be(State::Whole);
         assert_eq!(desk.call(Total {}).await.unwrap(), 4);
 
-        // The service alone, while its node stays.
+        // Only the service is dropped; its node stays.
         books.drop_service().await.unwrap();
         assert_eq!(desk.call(Total {}).await.unwrap_err().code(), Code::Unavailable);
 
-        // Another process in the place of that node, with a life of its own.
+        // Another node takes the place of the far node, with a new incarnation of the service.
         let (workers, _) = dispatcher(1);
         let next = Node::start(Host::new(workers.handle()), settings()).unwrap();
         next.host().start("/books", Bookkeeper::new).await.unwrap().call(put("bob", 7)).await.unwrap();
@@ -76,8 +76,8 @@ fn a_service_waits_for_its_partner_on_another_node_as_long_as_its_patience_lasts
         let place = || two.desk().patience(patience);
         let mut starting: Any<'_, _> = Box::pin(two.near.host().start(place(), Clerk::<BOUND>::default));
         begin(&mut starting).await;
-        // It has asked, has been told that nothing stands there, and waits for its next turn and for the end of its
-        // patience.
+        // The start has asked once and found no service at the address. It now has two timers: the next attempt, and
+        // the end of its patience.
         two.clock.wait_for_timers(2);
         two.far.host().start("/books", Bookkeeper::new).await.unwrap();
         two.clock.advance(Duration::from_millis(100));

@@ -15,7 +15,7 @@ use crate::{FOR_EVER, dispatcher, on_node, settings};
 
 const JSON: &str = "content-type: application/json\r\n";
 
-/// Tries something on a node with books, which afterwards are as they were.
+/// Runs a behaviour on a node with books, and checks that the books did not change.
 fn unharmed(limits: Limits, behaviour: impl AsyncFn(SocketAddr)) {
     let is_patient = limits.header_time == FOR_EVER;
     on_node(Settings { limits, ..settings() }, async |node| {
@@ -24,7 +24,8 @@ fn unharmed(limits: Limits, behaviour: impl AsyncFn(SocketAddr)) {
         behaviour(node.address()).await;
         let state = books.get().await.unwrap();
         assert_eq!((state.entries.get("ada"), state.log.as_slice()), (Some(&1), &["put ada".to_owned()][..]));
-        // Not where a slow machine would make this client one of the slow ones.
+        // With a short limit, a slow machine could make this client too slow as well, so it asks only if the limit is
+        // long.
         if is_patient {
             assert_eq!(ask(node.address(), "GET /books", "", "").json()["entries"], json!({ "ada": 1 }));
         }
@@ -133,11 +134,11 @@ fn oversized_bodies_are_refused_whether_they_say_so_or_not() {
     unharmed(Limits { body_bytes: 1000, ..patient() }, async |at| {
         let large = format!("{{\"key\":\"{}\",\"value\":1}}", "x".repeat(5000));
         assert_eq!(ask(at, "POST /books:put", JSON, &large).status, 413);
-        // One that says less than it sends ends where it said.
+        // A body that is longer than its stated length ends at that length.
         let short =
             format!("POST /books:put HTTP/1.1\r\nhost: {at}\r\nconnection: close\r\ncontent-length: 10\r\n\r\n{large}");
         assert_eq!(send(at, short.as_bytes()).status, 400);
-        // One that never ends is cut off when it has sent too much.
+        // A body without an end is cut off when the client has sent too much.
         let mut stream = TcpStream::connect(at).unwrap();
         write!(stream, "POST /books:put HTTP/1.1\r\nhost: {at}\r\ntransfer-encoding: chunked\r\n\r\n").unwrap();
         while stream.write_all(b"10\r\n0123456789abcdef\r\n").is_ok() {}
@@ -174,7 +175,7 @@ fn a_million_headers_are_refused_before_they_are_all_there() {
 
 #[test]
 fn a_packed_body_is_refused_unopened() {
-    // Ten bytes that say that a million zeros follow; nobody looks.
+    // The header of a gzip file. The node refuses the encoding and never unpacks the body.
     let bomb = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
     unharmed(patient(), async |at| {
         for coding in ["gzip", "deflate", "br", "zstd", "gzip, gzip", "identity, gzip"] {
@@ -203,7 +204,7 @@ fn documents_that_are_too_deep_are_refused() {
             send(at, &[head.as_bytes(), body].concat()).status
         };
         assert_eq!(pack(&vec![0x91; 100_000]), 400);
-        // An array, a text and a map that say they have four thousand million entries.
+        // An array, a text and a map that each claim about 4.3 billion entries.
         for lying in
             [&[0xdd, 0xff, 0xff, 0xff, 0xff][..], &[0xdb, 0xff, 0xff, 0xff, 0xff], &[0xdf, 0xff, 0xff, 0xff, 0xff]]
         {
@@ -214,15 +215,15 @@ fn documents_that_are_too_deep_are_refused() {
 
 #[test]
 fn who_sends_a_byte_at_a_time_is_cut_off_and_holds_nobody_up() {
-    // The limit is short; however late it strikes, every slow client is cut off and the others are served.
+    // The limit is short. Even if it takes effect late, every slow client is cut off and the other clients are served.
     unharmed(Limits { header_time: Duration::from_millis(50), ..patient() }, async |at| {
         let slow: Vec<TcpStream> = (0..50).map(|_| TcpStream::connect(at).unwrap()).collect();
         for stream in &slow {
             let mut stream: &TcpStream = stream;
-            // One that was late with this has been cut off already.
+            // A connection that wrote this too late was already cut off.
             let _ = stream.write_all(b"GET /books HTTP/1.1\r\nx: ");
         }
-        // A byte now and then does not buy more time.
+        // A byte now and then does not extend the time.
         for stream in &slow {
             stream.set_nonblocking(true).unwrap();
         }
@@ -240,7 +241,7 @@ fn who_sends_a_byte_at_a_time_is_cut_off_and_holds_nobody_up() {
     });
 }
 
-/// Numbers that look like chance and are the same everywhere.
+/// Pseudo-random numbers, which are the same in every run.
 struct Chance(u64);
 
 impl Chance {
@@ -256,7 +257,7 @@ impl Chance {
     }
 }
 
-/// A request with a few of its bytes changed, doubled, cut out, or put from another.
+/// Returns a request with a few random changes to its bytes: changed, doubled, cut out, or taken from another request.
 fn mangled(chance: &mut Chance, seeds: &[Vec<u8>]) -> Vec<u8> {
     let mut text = seeds[chance.below(seeds.len())].clone();
     for _ in 0..=chance.below(6) {
@@ -305,7 +306,7 @@ fn whatever_bytes_come_the_node_goes_on() {
             let mut answer = Vec::new();
             let _ = stream.read_to_end(&mut answer);
             let answer = String::from_utf8_lossy(&answer);
-            // A fault of the server's own would be a fault of ours.
+            // An internal error of the server would be a bug.
             assert!(!answer.contains("HTTP/1.1 500"), "round {round}: {text:?} was answered {answer}");
         }
         books.call(Replace(Ledger::default())).await.unwrap();

@@ -16,7 +16,7 @@ use crate::{FOR_EVER, dispatcher, settings};
 
 const LEASE: Duration = Duration::from_secs(30);
 
-/// Waits for something; meanwhile a clock that nothing else goes by moves on.
+/// Waits for a future. Meanwhile, the clock advances to its next timer again and again. Nothing else uses this clock.
 async fn while_time_passes<T>(clock: &Clock, future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     poll_fn(|polling| match future.as_mut().poll(polling) {
@@ -38,7 +38,7 @@ struct Pair {
     far: Node,
     wire: Wire,
     nodes: Reference<Nodes>,
-    /// What the near node has told of the far one so far, and what it tells next.
+    /// What the near node knows about the far node so far.
     known: Joined,
     heard: Subscription<Nodes>,
 }
@@ -55,11 +55,12 @@ impl Pair {
         Self { _workers: (here, there), clock, near, far, wire, nodes, known: Joined::default(), heard }
     }
 
-    /// Waits until something is known of the far node, and gives how it has been meanwhile: every change, in order.
+    /// Waits until `is_so` holds for what the near node knows about the far node. Returns every state of reach until
+    /// then, in order.
     async fn until(&mut self, is_so: impl Fn(Reach, &[&str]) -> bool) -> Vec<Reach> {
         let mut seen = Vec::new();
         loop {
-            // One that is still starting is known, and not found yet.
+            // A service that is still starting is known, but `Find` does not return it yet.
             let ready = self.known.services.iter().filter(|(_, record)| record.phase == Phase::Ready);
             let paths: Vec<&str> = ready.map(|(path, _)| path.as_str()).collect();
             if seen.last() != Some(&self.known.reach) {
@@ -118,7 +119,7 @@ fn a_partition_longer_than_the_lease_takes_the_services_and_its_end_brings_them_
         assert_eq!(seen, [Reach::Up, Reach::Silent, Reach::Gone], "a node that is silent is not gone yet");
         assert_eq!(pair.found().await, Vec::<String>::new());
 
-        // What happens on the other side meanwhile is found afterwards.
+        // Afterwards, the near node learns what happened on the far node in the meantime.
         pair.far.host().start("/more", Bookkeeper::new).await.unwrap();
         pair.wire.be(State::Whole);
         pair.refresh().await;
@@ -132,7 +133,7 @@ fn a_partition_shorter_than_the_lease_takes_nothing() {
         let mut pair = Pair::joined().await;
         pair.far.host().start("/books", Bookkeeper::new).await.unwrap();
         pair.until(|_, paths| paths.contains(&"/books")).await;
-        // The second time it is lost in the same words as the first.
+        // The second loss has the same fault text as the first, and it must still count as a change.
         for _ in 0..2 {
             pair.wire.be(State::Cut);
             pair.until(|reach, paths| {
@@ -151,7 +152,7 @@ fn a_partition_shorter_than_the_lease_takes_nothing() {
     });
 }
 
-/// The node starts a service, and is known to be up all the time until that is heard of.
+/// Starts a service on the far node. Until the near node learns of it, the far node is known to be up.
 async fn it_is_up_and_starts_a_service(pair: &Pair, heard: &mut Subscription<Nodes>) {
     pair.far.host().start("/books", Bookkeeper::new).await.unwrap();
     loop {
@@ -164,7 +165,7 @@ async fn it_is_up_and_starts_a_service(pair: &Pair, heard: &mut Subscription<Nod
     }
 }
 
-/// As after a machine has slept.
+/// A jump of the clock as after a machine was asleep.
 const TEN_HOURS: Duration = Duration::from_secs(36_000);
 
 #[test]
@@ -174,7 +175,7 @@ fn a_clock_that_jumps_ends_no_lease_of_a_node_that_answers() {
         pair.until(|reach, _| reach == Reach::Up).await;
         let mut heard = pair.nodes.subscribe(Subscribe::default()).await.unwrap();
         assert!(matches!(heard.next().await, Ok(Event::Seed(_))));
-        // The follower waits for its turn.
+        // The follower waits for its next request.
         pair.clock.wait_for_timers(1);
         pair.clock.jump(TEN_HOURS);
         it_is_up_and_starts_a_service(&pair, &mut heard).await;
@@ -192,7 +193,7 @@ fn a_clock_that_jumps_while_a_node_is_asked_ends_no_lease_either() {
         pair.refresh().await;
         pair.wire.wait_until_held();
         pair.clock.jump(TEN_HOURS);
-        // It has given the first answer up.
+        // The follower no longer waits for the first answer.
         pair.clock.wait_for_timers(1);
         pair.wire.be(State::Whole);
         it_is_up_and_starts_a_service(&pair, &mut heard).await;
@@ -269,7 +270,7 @@ fn after_a_break_longer_than_its_pauses_a_subscriber_hears_of_the_gap_and_gets_t
             let books = node.host().start("/books", Bookkeeper::new).await.unwrap();
             let wire = Wire::to(node.address());
             let link = Client::new(None).unwrap().link(&format!("{}/books", wire.url())).unwrap();
-            // The clock of the pauses is the subscriber's own.
+            // The subscriber takes the times of its pauses from its own clock.
             let clock = Clock::virtual_time();
             let mut heard = Reference::<Ledger>::over(link).follow(Subscribe::default(), &clock);
             assert!(matches!(heard.next().await, Ok(Event::Seed(_))));
@@ -282,7 +283,7 @@ fn after_a_break_longer_than_its_pauses_a_subscriber_hears_of_the_gap_and_gets_t
                 assert!(next.as_mut().poll(polling).is_pending(), "there is nothing to hear");
                 clock.advance_to_next();
                 polling.waker().wake_by_ref();
-                // Away for longer than several of its pauses.
+                // The node stays away for several pauses.
                 if wire.refused() >= 5 { Poll::Ready(()) } else { Poll::Pending }
             })
             .await;
@@ -297,7 +298,7 @@ fn after_a_break_longer_than_its_pauses_a_subscriber_hears_of_the_gap_and_gets_t
             books.call(put("eve", 5)).await.unwrap();
             assert!(matches!(heard.next().await, Ok(Event::Change(change)) if change.version() == 5));
 
-            // A break in which nothing happens is no news.
+            // An interruption without a change gives no event.
             wire.be(State::Cut);
             wire.be(State::Whole);
             let mut next = Box::pin(heard.next());
@@ -318,7 +319,8 @@ fn after_a_break_longer_than_its_pauses_a_subscriber_hears_of_the_gap_and_gets_t
             .await;
             books.call(put("fay", 6)).await.unwrap();
             let news = while_time_passes(&clock, next).await;
-            // The change, or, if it came before the new subscription, the gap and the state.
+            // The next event is the change, or a gap with the state after it, if the change came before the new
+            // subscription.
             assert!(
                 matches!(&news, Ok(Event::Change(change)) if change.version() == 6)
                     || matches!(&news, Ok(Event::Gap { missed: 1 }))

@@ -1,7 +1,7 @@
 //! Load: many subscribers and requests, more than the limits allow, and a client that does not read.
 //!
-//! The sizes are small enough for every day; `make load` runs the same with a thousand subscribers and ten thousand
-//! requests.
+//! The sizes are small enough for daily runs. `make load` runs the same tests with a thousand subscribers and ten
+//! thousand requests.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -14,17 +14,17 @@ use crate::behaviours::samples::*;
 use crate::behaviours::{Any, begin, together};
 use crate::{FOR_EVER, dispatcher, settings};
 
-/// How many requests one connection may have on their way.
+/// The maximum number of open requests on one connection.
 const STREAMS: usize = 1000;
 
-/// How much memory the process may take for each request or subscriber; the kernel's buffers of connections do not
-/// count here.
+/// The maximum memory of the process for each request or subscriber. The kernel's buffers of connections do not count
+/// here.
 const BYTES_EACH: usize = 64 << 10;
 
-/// Changes of 200 kB that one of the subscribers does not read.
+/// The number of changes of 200 kB that one of the subscribers does not read.
 const LARGE_CHANGES: usize = 60;
 
-/// Clients with a connection each, enough for so many requests.
+/// Returns clients with one connection each, enough for the given number of requests.
 fn clients(node: &Node, requests: usize) -> Vec<Reference<Ledger>> {
     let reference = |_| {
         let link = Client::new(None).unwrap().link(&format!("http://{}/books", node.address())).unwrap();
@@ -33,14 +33,14 @@ fn clients(node: &Node, requests: usize) -> Vec<Reference<Ledger>> {
     (0..requests.div_ceil(STREAMS)).map(reference).collect()
 }
 
-/// What the process occupies, where that can be known.
+/// Returns the memory of the process in bytes, if the system tells it.
 fn resident_bytes() -> Option<usize> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     text.split_whitespace().nth(1)?.parse::<usize>().ok().map(|pages| pages * 4096)
 }
 
-/// So many requests wait at once and so many more are refused; everything that was taken is done, and nothing that was
-/// refused.
+/// Sends `taken` requests that wait at the same time, and `more` requests that are refused. Every accepted request is
+/// carried out, and no refused request is.
 fn requests_in_flight(taken: usize, more: usize, is_alone: bool) {
     let (workers, _) = dispatcher(2);
     let limits = Limits { requests: taken + more + 1000, ..settings().limits };
@@ -70,8 +70,8 @@ fn requests_in_flight(taken: usize, more: usize, is_alone: bool) {
                 if outcome.is_err() {
                     refused.set(refused.get() + 1);
                 }
-                // A refusal says that the queue is full, and while the gate is closed nothing leaves it: so all else
-                // waits there.
+                // A refusal means that the queue is full. While the gate is closed, no request leaves the queue, so all
+                // other requests wait there.
                 if refused.get() == more && outcome.is_err() {
                     let _ = gate.post(());
                 }
@@ -102,7 +102,7 @@ fn requests_in_flight(taken: usize, more: usize, is_alone: bool) {
     block_on(node.shutdown(FOR_EVER));
 }
 
-/// So many subscribers hear of every change in order, though one of them reads nothing.
+/// `count` subscribers get every change in order, although one more subscriber reads nothing.
 fn subscribers_at_once(count: usize, changes: usize, is_alone: bool) {
     let (workers, _) = dispatcher(2);
     let limits = Limits { subscriptions: count + 2, ..settings().limits };
@@ -110,7 +110,7 @@ fn subscribers_at_once(count: usize, changes: usize, is_alone: bool) {
     block_on(async {
         let books = node.host().start("/books", Bookkeeper::new).await.unwrap();
         let before = resident_bytes().filter(|_| is_alone);
-        // It hears of everything, and does not read what it is sent.
+        // This subscriber has no filter, and does not read its events.
         let mut deaf = TcpStream::connect(node.address()).unwrap();
         write!(deaf, "GET /books:events?capacity=8 HTTP/1.1\r\nhost: {}\r\n\r\n", node.address()).unwrap();
         deaf.read_exact(&mut [0; 1]).unwrap();
@@ -120,7 +120,7 @@ fn subscribers_at_once(count: usize, changes: usize, is_alone: bool) {
             let wishes = Subscribe::default().operations(["put"]).capacity(changes);
             heard.push(clients[number % clients.len()].subscribe(wishes).await.unwrap());
         }
-        // More than the buffers of its connection hold.
+        // These changes are larger than the buffers of its connection.
         let large = "x".repeat(200_000);
         for number in 0..LARGE_CHANGES {
             books.call(enter(&format!("{large}{number}"), 1)).await.unwrap();
@@ -145,8 +145,7 @@ fn subscribers_at_once(count: usize, changes: usize, is_alone: bool) {
                 (after.saturating_sub(before), (count + 1) * BYTES_EACH + 10 * LARGE_CHANGES * large.len());
             assert!(grown < bound, "{grown} bytes for {count} subscribers");
         }
-        // The deaf one had more to read than any buffer holds. When it listens at last, it is told that something is
-        // missing.
+        // The subscriber that did not read got more events than its buffers hold. When it reads at last, it gets a gap.
         let mut told = Vec::new();
         while !told.windows(10).any(|window| window == b"event: gap") {
             let mut piece = [0; 1 << 16];

@@ -1,4 +1,4 @@
-//! Manifests on a node: planned, applied as a group, taken back as a group.
+//! Manifests on a node: they are planned, applied as a group, and taken back as a group.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ impl Contract for Picky {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// On which threads does the service run?
+/// Asks for the names of the threads on which the service runs.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Picky, verb = Query, name = "where", reply = String)]
 struct WhereAreYou {}
@@ -147,7 +147,7 @@ fn a_manifest_is_applied_in_order_of_need_and_again_changes_nothing() {
     assert!(again.is_empty());
     assert_eq!(world.lives(), lives);
 
-    // Another level: that service alone begins anew. Without the other: it ends.
+    // With another level, only that service is started again. Without its record, the other service is stopped.
     let plan = world.apply(&TWO.replace("level = 3", "level = 4")).unwrap();
     assert_eq!(actions(&plan), [("/z", Action::Leave), ("/a", Action::Replace)]);
     assert_eq!(plan.changes[1].because, ["configuration"]);
@@ -210,7 +210,7 @@ after = ['/a', '/b']
         (Code::StartFailed, "the manifest is not applied: /c failed; taken back: /b, /a")
     );
     assert!(fault.causes().iter().any(|cause| cause.reason == "it was told to fail"), "{fault}");
-    // What was not wanted any more was not ended, and what was replaced is as it was.
+    // `/z`, which the new manifest does not contain, still runs, and `/a` has its previous configuration again.
     assert_eq!(world.runs(), ["/a", "/z"]);
     let told = block_on(world.host.reference::<Picky>("/a").unwrap().get()).unwrap();
     assert_eq!(told.told.level, 3);
@@ -284,7 +284,8 @@ fn a_partner_may_stand_on_another_node() {
     assert_eq!(actions(&plan), [("/a", Action::Start)]);
     let a = block_on(world.host.reference::<Picky>("/a").unwrap().get()).unwrap();
     assert_eq!(a.noted, ["loom"]);
-    // An address that cannot be one is found before anything happens, one where something else stands when it is tried.
+    // An invalid address is found before any change. An address of another kind of service is found when the node tries
+    // it.
     let fault = world.apply(&text("http://node")).unwrap_err();
     assert_eq!(
         fault.reason(),
@@ -309,7 +310,7 @@ fn a_service_has_its_cores_and_the_others_do_not() {
     let (own, shared) = (at("/own"), at("/shared"));
     assert_eq!((own.0, shared.0), (vec![0], vec![]));
     assert!(own.1.contains("/own") && !shared.1.contains("/own"), "{} and {}", own.1, shared.1);
-    // Its workers end with it.
+    // The workers of its own cores end with the service.
     world.apply("").unwrap();
     world.apply(text).unwrap();
     assert_eq!(at("/own").0, [0]);
@@ -337,7 +338,7 @@ fn the_schema_is_that_of_the_golden_file() {
     expect_test::expect_file!["golden/manifest.schema.json"].assert_eq(&text);
 }
 
-/// Bytes of a good manifest, changed at random: whatever a file says, it is read or refused.
+/// Changes bytes of a good manifest at random. Any file is either read or refused.
 #[test]
 fn no_file_makes_reading_panic() {
     let good = format!("{TWO}cores = [0, 1]\nrestart = {{ crashes = 1, within_seconds = 1.5 }}\nafter = ['/a']\n");

@@ -26,7 +26,7 @@ use lehr_node::{Client, Limits, Node, Settings};
 use lehr_runtime::{Builder, Clock, Dispatcher, block_on};
 use lehr_services::{Contract, Host, Reference};
 
-/// A node to try something on, and a way to its services.
+/// A node for a test, with references to its services over HTTP.
 pub struct World {
     node: Node,
     client: Client,
@@ -39,12 +39,12 @@ impl World {
         self.node.host()
     }
 
-    /// Its clock, which a test moves by hand.
+    /// Returns the clock of the node, which the test advances.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// The service at a path. No test waits for a time to pass.
+    /// Returns a reference to the service at a path. Its time limit is so long that it never passes in a test.
     pub fn to<D: Contract>(&self, path: &str) -> Reference<D> {
         let link = self.client.link(&format!("http://{}{path}", self.node.address())).unwrap();
         Reference::over(link).within(FOR_EVER)
@@ -53,7 +53,7 @@ impl World {
 
 const FOR_EVER: Duration = Duration::from_secs(86_400);
 
-/// Settings for tests: a port of the system's choice, and no sign of life that could be late.
+/// Returns settings for tests: a free port, and time limits that never pass in a test.
 pub fn settings() -> Settings {
     let patient = Limits {
         heartbeat: FOR_EVER,
@@ -73,7 +73,7 @@ fn dispatcher(workers: usize) -> (Dispatcher, Clock) {
     (Builder::new().threads(workers).clock(clock.clone()).start().unwrap(), clock)
 }
 
-/// Tries something over HTTP, on a host with a virtual clock.
+/// Runs a behaviour over HTTP, on nodes with 1, 2 and 8 workers and a virtual clock.
 pub fn everywhere(behaviour: impl AsyncFn(World)) {
     for workers in [1, 2, 8] {
         let (dispatcher, clock) = dispatcher(workers);
@@ -86,7 +86,7 @@ pub fn everywhere(behaviour: impl AsyncFn(World)) {
     }
 }
 
-/// Tries something with a host alone.
+/// Runs a behaviour on hosts with 1, 2 and 8 workers, without a node.
 pub fn on_hosts(behaviour: impl AsyncFn(Host, Clock)) {
     for workers in [1, 2, 8] {
         let (dispatcher, clock) = dispatcher(workers);
@@ -94,7 +94,7 @@ pub fn on_hosts(behaviour: impl AsyncFn(Host, Clock)) {
     }
 }
 
-/// Tries something with a node of these settings.
+/// Runs a behaviour on a node with these settings.
 pub fn on_node(settings: Settings, behaviour: impl AsyncFn(&Node)) {
     let (dispatcher, _clock) = dispatcher(2);
     let node = Node::start(Host::new(dispatcher.handle()), settings).unwrap();

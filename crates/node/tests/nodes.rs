@@ -30,17 +30,17 @@ fn what_was_on_its_way_when_the_connection_broke_is_sent_again_only_if_that_is_h
         let fault = over(1).call(enter("ada", 1)).await.unwrap_err();
         assert_eq!(fault.code(), Code::Unavailable);
         assert!(fault.reason().contains("may or may not have been done"), "{fault}");
-        assert_eq!(books.get().await.unwrap().log, ["enter ada"]); // once: it was not sent again
+        assert_eq!(books.get().await.unwrap().log, ["enter ada"]); // only once, because the client did not send it again
 
         over(1).key("enter bob").call(enter("bob", 2)).await.unwrap();
         assert_eq!(books.get().await.unwrap().log, ["enter ada", "enter bob"]);
         assert_eq!(node.host().counts("/books").unwrap().repeated, 1);
 
-        assert_eq!(over(1).call(Sum {}).await.unwrap(), 3); // to ask again is harmless
+        assert_eq!(over(1).call(Sum {}).await.unwrap(), 3); // a query may be sent again
     });
 }
 
-/// Asks the books of another node.
+/// A service that calls the books on another node.
 #[derive(Clone)]
 pub struct Teller {
     slip: Slip,
@@ -100,11 +100,11 @@ fn trace(call: &Call) -> String {
     call.trace().map(|trace| trace.to_string()).unwrap_or_default()
 }
 
-/// Says which trace it is part of.
+/// A service that returns the trace context of the call.
 #[derive(Clone, Default)]
 pub struct Tracer {
     slip: Slip,
-    /// What it has said.
+    /// The trace contexts that the service has returned.
     seen: Port<String>,
 }
 
@@ -139,7 +139,7 @@ impl Concurrent<Trace> for Teller {
 }
 
 impl Teller {
-    /// The tracer stands on the node of the books.
+    /// Returns a link to the tracer, which runs on the node of the books.
     fn tracer(&self) -> lehr_node::HttpLink {
         let shown = format!("{:?}", self.books);
         let address = shown.split("http://").nth(1).unwrap().split("/books").next().unwrap();
@@ -147,7 +147,7 @@ impl Teller {
     }
 }
 
-/// Two nodes, a teller on one and the books on the other.
+/// Runs a behaviour with two nodes: a teller on the first, and the books on the second.
 fn two_nodes(behaviour: impl AsyncFn(Reference<Slip>)) {
     let (here, there) = (dispatcher(2), dispatcher(2));
     let start =
@@ -205,7 +205,7 @@ fn a_post_and_a_question_to_another_node_are_of_the_trace_of_their_sender() {
         let header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let context = Context::named("test").trace(header.parse().unwrap()).build();
         context.scope(far.post(Trace {})).await.unwrap();
-        // Over a link a post returns when it was done, which is how its sender knows that it has arrived.
+        // Over a link, a post returns when the request was handled. This is how its sender knows that it arrived.
         let posted = seen.try_receive().expect("it has been handled");
         let (asked, _) = context.scope(far.call(Trace {})).await.unwrap();
         for span in [&posted, &asked] {
@@ -238,7 +238,7 @@ fn a_node_whose_service_hangs_ends_by_its_limit_names_it_and_answers_who_waits()
         assert_eq!((report.stopped.len(), report.cut_off.as_slice()), (0, ["/hung".to_owned()].as_slice()));
         assert_eq!(call.await.unwrap_err().code(), Code::OperationFailed);
         assert_eq!(begun.receive().await.unwrap(), "end of for ever");
-        // Another process may listen there.
+        // The port is free again for another process.
         drop(TcpListener::bind(address).unwrap());
     });
 }
@@ -262,7 +262,7 @@ fn a_service_that_is_slow_holds_up_neither_its_neighbours_nor_memory() {
         calls.push(Box::pin(async {
             assert_eq!(begun.receive().await.unwrap(), "first");
             for number in 0..20 {
-                fast.call(put("key", number)).await.unwrap(); // on the same connection
+                fast.call(put("key", number)).await.unwrap(); // the same connection carries these calls
             }
             gate.post(()).unwrap();
             Ok(())

@@ -39,7 +39,7 @@ fn a_page_of_an_allowed_origin_may_ask_and_is_told_so() {
         assert!(preflight.head.to_lowercase().contains("access-control-allow-headers: authorization"));
         let other = ask(at, "GET /books", "origin: https://evil.example\r\n", "");
         assert_eq!((other.status, other.header("access-control-allow-origin")), (403, None));
-        // The proxy hands on the name by which it is known.
+        // The proxy passes on its public name in the host header.
         let named = |host: &str| {
             send(at, format!("GET /books HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n").as_bytes()).status
         };
@@ -58,7 +58,7 @@ fn a_preflight_shows_no_token_and_is_answered() {
         let headers = "origin: https://a.example\r\naccess-control-request-method: GET\r\n";
         assert_eq!(ask(at, "OPTIONS /directory", headers, "").status, 204);
         assert_eq!(ask(at, "GET /directory", "origin: https://a.example\r\n", "").status, 401);
-        // An empty list would say that there is nothing.
+        // An unknown caller gets 401, because an empty list would say that there are no services.
         for path in ["/", "/metrics", "/openapi.json"] {
             assert_eq!(ask(at, &format!("GET {path}"), "", "").status, 401, "{path}");
             let ada = ask(at, &format!("GET {path}"), "authorization: Bearer ada-has-this-token\r\n", "");
@@ -76,7 +76,7 @@ fn the_rate_is_that_of_the_client_behind_a_named_proxy() {
         let status =
             |client: &str| ask(node.address(), "GET /health", &format!("x-forwarded-for: {client}\r\n"), "").status;
         assert_eq!([status("192.0.2.1"), status("192.0.2.2"), status("192.0.2.1")], [200, 200, 429]);
-        // What the client has written before the proxy does not help it.
+        // The node ignores an address that the client itself wrote before the address from the proxy.
         assert_eq!(status("203.0.113.9, 192.0.2.2"), 429);
     });
     on_node(Settings { limits, ..settings() }, async |node| {
@@ -100,7 +100,7 @@ fn answers_are_packed_for_who_takes_it_and_cut_for_who_has_the_beginning() {
         let mut unpacked = Vec::new();
         GzDecoder::new(&*packed.body).read_to_end(&mut unpacked).unwrap();
         assert_eq!(unpacked, plain.body);
-        // Other bytes have another tag, and either says which version is known.
+        // The compressed answer has another tag, and a client may send either tag for the version that it knows.
         let (tag, packed_tag) = (plain.header("etag").unwrap(), packed.header("etag").unwrap());
         assert_ne!(tag, packed_tag);
         for known in [tag, packed_tag] {
@@ -131,7 +131,7 @@ fn a_plain_curl_is_enough() {
     on_node(settings(), async |node| {
         node.host().start("/books", Bookkeeper::new).await.unwrap();
         let at = node.address();
-        // What `curl -d` calls its text.
+        // The content type that `curl -d` sends.
         let form = "content-type: application/x-www-form-urlencoded\r\n";
         assert_eq!(ask(at, "POST /books:put", form, r#"{"key":"a","value":1}"#).status, 200);
         assert_eq!(ask(at, "POST /books:put", "", r#"{"key":"b","value":1}"#).status, 200);
@@ -160,7 +160,8 @@ fn a_plain_curl_is_enough() {
     });
 }
 
-/// A proxy that speaks HTTP/1.1 only and has the node below a path, as nginx may.
+/// Starts a proxy that speaks only HTTP/1.1 and serves the node below the path `/lehr`, as nginx may. Returns its
+/// address.
 fn proxy(node: std::net::SocketAddr) -> std::net::SocketAddr {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let at = listener.local_addr().unwrap();
@@ -173,7 +174,8 @@ fn proxy(node: std::net::SocketAddr) -> std::net::SocketAddr {
         }
         if head.starts_with(b"PRI") {
             client.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")?;
-            // Reads the rest, as nginx does: closed with something unread, the connection is reset and the answer lost.
+            // The proxy reads the rest, as nginx does. If it closed the connection with unread bytes, the connection
+            // would be reset and the answer lost.
             client.shutdown(std::net::Shutdown::Write)?;
             return std::io::copy(&mut client, &mut std::io::sink()).map(drop);
         }
@@ -215,7 +217,7 @@ fn services_are_asked_through_a_proxy_of_http1_below_a_path() {
             let listed = client.link(&address).unwrap().index().await.unwrap();
             assert!(listed.iter().any(|service| service.path == "/books"), "{address}");
         }
-        // An address of a service lists its node, as before.
+        // The address of a service also gives the list of its node.
         let direct = client.link(&format!("http://{}/books", node.address())).unwrap();
         assert_eq!(direct.index().await.unwrap().len(), 2);
     });
@@ -231,7 +233,7 @@ fn a_refused_body_is_read_before_it_is_answered() {
             let builder = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
             let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await.unwrap();
             tokio::spawn(connection);
-            // More than the windows of a stream and of a connection hold at first.
+            // The body is larger than the first windows of a stream and of a connection.
             let body = Full::new(Bytes::from(vec![b'x'; 5 << 20]));
             let counted = std::sync::Arc::new(std::sync::OnceLock::new());
             let end = counted.clone();

@@ -1,11 +1,11 @@
-//! Requests as text, such as no well-behaved client sends.
+//! Requests as text, also requests that no correct client sends.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 
 use serde_json::Value;
 
-/// An answer, read to its end.
+/// An answer that was read to its end.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -14,7 +14,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// A header of the answer.
+    /// Returns the value of a header of the answer.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().skip(1).find_map(|line| {
             let (found, value) = line.split_once(':')?;
@@ -22,12 +22,12 @@ impl Answer {
         })
     }
 
-    /// The body as JSON.
+    /// Returns the body as JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap()
     }
 
-    /// A field of the body as text.
+    /// Returns a text field of the JSON body, or an empty text without it.
     pub fn text(&self, field: &str) -> String {
         self.json()[field].as_str().unwrap_or_default().to_owned()
     }
@@ -36,7 +36,7 @@ impl Answer {
 /// Sends a text and reads the answer until the connection is closed.
 pub fn send(address: SocketAddr, text: &[u8]) -> Answer {
     let mut stream = TcpStream::connect(address).unwrap();
-    // The other side may have had enough before all is written.
+    // The node may close the connection before everything is written.
     let _ = stream.write_all(text);
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes);
@@ -47,7 +47,7 @@ pub fn send(address: SocketAddr, text: &[u8]) -> Answer {
     Answer { status, head, body }
 }
 
-/// Sends a text, says that nothing more comes, and waits until the connection is closed.
+/// Sends a text, closes the sending side, and waits until the node closes the connection.
 pub fn poke(address: SocketAddr, text: &[u8]) {
     let mut stream = TcpStream::connect(address).unwrap();
     let _ = stream.write_all(text);
@@ -55,7 +55,7 @@ pub fn poke(address: SocketAddr, text: &[u8]) {
     let _ = stream.read_to_end(&mut Vec::new());
 }
 
-/// A request with headers, each ending in `\r\n`, and a body.
+/// Sends a request with a body and with headers that each end in `\r\n`, and returns the answer.
 pub fn ask(address: SocketAddr, line: &str, headers: &str, body: &str) -> Answer {
     let length = if body.is_empty() { String::new() } else { format!("content-length: {}\r\n", body.len()) };
     let head = format!("{line} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n{headers}{length}\r\n");

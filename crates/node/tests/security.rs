@@ -12,7 +12,7 @@ use crate::behaviours::samples::*;
 use crate::raw::ask;
 use crate::{FOR_EVER, dispatcher, settings};
 
-/// A certificate authority, and a folder for the certificates that it signs.
+/// A certificate authority with a folder for the certificates that it signs.
 struct Authority {
     issuer: Issuer<'static, KeyPair>,
     folder: tempfile::TempDir,
@@ -32,7 +32,7 @@ impl Authority {
         self.folder.path().join(name)
     }
 
-    /// A certificate for names, as `name.pem` and `name.key`.
+    /// Signs a certificate for `names`. Returns the paths of its files, `name.pem` and `name.key`.
     fn sign(&self, name: &str, names: &[&str], change: impl FnOnce(&mut CertificateParams)) -> (PathBuf, PathBuf) {
         let key = KeyPair::generate().unwrap();
         let mut params =
@@ -53,7 +53,7 @@ impl Authority {
 
 const HERE: [&str; 2] = ["localhost", "127.0.0.1"];
 
-/// A node with a certificate for this machine.
+/// Runs a behaviour on a node that has a certificate for this machine.
 fn on_tls(authority: &Authority, clients: bool, policy: Option<Policy>, behaviour: impl AsyncFn(&Node)) {
     let (public, private) = authority.sign("node", &HERE, |_| ());
     let clients = clients.then(|| authority.file("ca.pem"));
@@ -145,7 +145,8 @@ fn a_file_that_is_no_certificate_or_not_the_right_one_is_named() {
             .starts_with(&format!("{}: expected certificates in PEM", text.display()))
     );
     assert!(reason(Tls::from_files(&public, &private, Some(&text))).starts_with(&text.display().to_string()));
-    // Certificates of clients without a policy would let in whoever has one.
+    // Client certificates without a policy are refused, because every client with a certificate could then do
+    // everything.
     let tls = Some(Tls::from_files(&public, &private, Some(&ca)).unwrap());
     let fault = Settings { tls, ..settings() }.check().unwrap_err();
     assert_eq!(fault.code(), Code::PermissionDenied);
@@ -181,15 +182,15 @@ fn a_certificate_without_a_grant_opens_nothing() {
             let link = client.link(&format!("https://{at}{path}")).unwrap();
             Reference::<lehr_services::Directory>::over(link).within(FOR_EVER).get().await.unwrap_err().code()
         };
-        // A right on one service is none on those of the system, and a signature alone is none on anything.
+        // A right on one service gives no rights on system services. A signed certificate alone gives no rights.
         assert_eq!(code(authority.trust(Some(&worker)), "/directory").await, Code::PermissionDenied);
         assert_eq!(code(authority.trust(Some(&nobody)), "/directory").await, Code::PermissionDenied);
         assert_eq!(asked(authority.trust(Some(&nobody)), at).await.unwrap_err().code(), Code::PermissionDenied);
         assert_eq!(asked(authority.trust(Some(&reader)), at).await.unwrap_err().code(), Code::PermissionDenied);
-        // A token says more than the certificate that it comes with.
+        // A token takes precedence over the client certificate.
         let ada = Client::trusting(Some("ada-has-this-token"), authority.trust(Some(&nobody))).unwrap();
         assert_eq!(books(&ada, "https", at).call(Who {}).await.unwrap().as_deref(), Some("ada"));
-        // Without a certificate, or with one of another authority, there is no connection.
+        // A client without a certificate, or with a certificate from another authority, gets no connection.
         let fault = asked(authority.trust(None), at).await.unwrap_err();
         assert!(fault.code() == Code::Unavailable && fault.reason().contains("asks for a certificate"), "{fault}");
         let foreign = stranger.sign("worker", &["worker.example.org"], |_| ());
@@ -222,8 +223,8 @@ fn a_certificate_is_renewed_while_connections_go_on() {
         old.call(put("ada", 5)).await.unwrap();
         assert_eq!(told(), Vec::<String>::new());
 
-        // The certificate alone does not fit to the key: those who come are shown the one before, and it is said once
-        // why.
+        // Only the certificate is new and it does not match the key. New connections get the previous certificate, and
+        // the log gives the reason once.
         let (new_public, new_private) = after.sign("node", &HERE, |_| ());
         std::fs::copy(&new_public, &public).unwrap();
         for _ in 0..2 {
@@ -237,7 +238,7 @@ fn a_certificate_is_renewed_while_connections_go_on() {
         assert_eq!(told(), ["info: connections are shown the new one from now on"]);
         let fault = asked(before.trust(None), at).await.unwrap_err();
         assert!(fault.reason().contains("signed by no authority that is known here"), "{fault}");
-        // A connection that has begun before goes on: its client would not take the new certificate.
+        // An older connection continues, although its client would not accept the new certificate.
         assert_eq!(old.call(Sum {}).await.unwrap(), 5);
     });
     block_on(node.shutdown(FOR_EVER));
@@ -265,7 +266,7 @@ fn a_client_shows_the_certificate_that_its_files_have_when_it_connects() {
         };
         assert_eq!(who(&trust).await.as_deref(), Some("worker"));
         std::fs::copy(&reader.0, &worker.0).unwrap();
-        // Half of it is no use, and changes nothing.
+        // The certificate without its key is not used, and the client keeps the previous pair.
         assert_eq!(who(&trust).await.as_deref(), Some("worker"));
         std::fs::copy(&reader.1, &worker.1).unwrap();
         assert_eq!(who(&trust).await.as_deref(), Some("reader"));

@@ -1,4 +1,4 @@
-//! Clients that ask for more than they take.
+//! Clients that request more data than they read.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use crate::behaviours::samples::*;
 use crate::{on_node, settings};
 
-/// More than the buffers of a connection hold on both sides.
+/// A number of bytes that is larger than all buffers of a connection.
 const LARGE: usize = 20 << 20;
 
 fn hurried(connections: usize) -> Settings {
@@ -27,7 +27,7 @@ async fn with_large_state(node: &Node, bytes: usize) {
     books.call(put(&"x".repeat(bytes), 1)).await.unwrap();
 }
 
-/// Asks for the state, and reads so many bytes of the answer.
+/// Requests the state, and reads `bytes` bytes of the answer.
 fn ask(node: &Node, bytes: usize) -> std::io::Result<TcpStream> {
     let mut stream = TcpStream::connect(node.address())?;
     write!(stream, "GET /books HTTP/1.1\r\nhost: {}\r\n\r\n", node.address())?;
@@ -40,8 +40,8 @@ fn a_client_that_does_not_read_its_answer_loses_its_connection_and_its_place() {
     on_node(hurried(1), async |node| {
         with_large_state(node, LARGE).await;
         let mut deaf = ask(node, 12).unwrap();
-        // There is one place for connections: another client gets it when the deaf one has lost it, and is turned away
-        // before.
+        // The node allows one connection. It refuses other clients until it has closed the connection that does not
+        // read.
         while ask(node, 12).is_err() {
             std::thread::yield_now();
         }
@@ -53,13 +53,13 @@ fn a_client_that_does_not_read_its_answer_loses_its_connection_and_its_place() {
 
 #[test]
 fn a_client_that_reads_gets_all_of_a_long_answer() {
-    // A limit that no machine is too busy to keep.
+    // The limit is long enough for a busy machine.
     let limits = Limits { take_time: Duration::from_secs(60), ..settings().limits };
     on_node(Settings { limits, ..settings() }, async |node| {
         with_large_state(node, LARGE).await;
         let mut stream = TcpStream::connect(node.address()).unwrap();
         write!(stream, "GET /books HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", node.address()).unwrap();
-        // A little at a time, so that the node has to wait for it again and again.
+        // The client reads small pieces, so the node has to wait for it many times.
         let (mut answer, mut piece) = (Vec::new(), vec![0; 1 << 16]);
         loop {
             match stream.read(&mut piece).unwrap() {
@@ -76,8 +76,9 @@ fn a_client_that_reads_gets_all_of_a_long_answer() {
     });
 }
 
-/// Asks for a long answer and takes half a megabyte of it a second, for twice as long as a client may take nothing: a
-/// third of the node's buffer, with which it is told that there is room, takes longer. Then the rest.
+/// Requests a long answer and reads half a megabyte per second for 4 seconds, which is twice the limit for a client
+/// that reads nothing. Then it reads the rest. The node learns of free space only after a third of its buffer is read,
+/// and this takes longer than the limit.
 fn take_slowly(node: &Node, mut stream: impl Read + Write) {
     write!(stream, "GET /books HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", node.address()).unwrap();
     let mut piece = vec![0; 50_000];
@@ -103,7 +104,7 @@ fn a_client_that_reads_slowly_keeps_its_connection() {
     });
 }
 
-/// A certificate for this machine, and what a client of it has to know.
+/// Returns a certificate for this machine, and the configuration for its clients.
 fn certified() -> (Tls, std::sync::Arc<ClientConfig>) {
     let (folder, key) = (tempfile::tempdir().unwrap(), KeyPair::generate().unwrap());
     let certificate = CertificateParams::new(vec!["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
@@ -153,8 +154,8 @@ fn behind_tls_a_client_that_does_not_read_its_answer_loses_its_connection_and_it
     });
 }
 
-/// Asks for the state over HTTP/2 with windows of so many bytes, takes the answer or leaves it, and says how many bytes
-/// came and whether the connection has ended.
+/// Requests the state over HTTP/2 with windows of `window` bytes, and reads the answer if `takes` is true. Returns how
+/// many bytes came, and whether the connection has ended.
 fn over_http2(node: &Node, window: u32, takes: bool) -> (usize, bool) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -170,7 +171,7 @@ fn over_http2(node: &Node, window: u32, takes: bool) -> (usize, bool) {
         if takes {
             return (answer.into_body().collect().await.unwrap().to_bytes().len(), connection.is_finished());
         }
-        // Its connection is read, and its window stays as it is.
+        // The client reads the connection, but its window never grows.
         let _ = connection.await.unwrap();
         drop(answer);
         (0, true)
@@ -205,7 +206,7 @@ fn on_http2_a_client_that_takes_its_answer_slowly_gets_all_of_it() {
         runtime.block_on(async {
             let stream = tokio::net::TcpStream::connect(node.address()).await.unwrap();
             let mut builder = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
-            // The answer has to wait for its window again and again.
+            // With this small window, the answer has to wait many times.
             builder.initial_stream_window_size(16 << 10);
             let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await.unwrap();
             tokio::spawn(connection);
@@ -218,7 +219,7 @@ fn on_http2_a_client_that_takes_its_answer_slowly_gets_all_of_it() {
                 frames += 1;
                 tokio::time::sleep(Duration::from_millis(200)).await;
             }
-            // Twice as long as a client may take nothing.
+            // At least 20 frames take at least 4 seconds, twice the limit for a client that reads nothing.
             assert!(length > 400_000 && frames >= 20, "{length} bytes in {frames} frames");
         });
     });

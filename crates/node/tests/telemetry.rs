@@ -26,17 +26,17 @@ use crate::{FOR_EVER, dispatcher, on_node, settings};
 #[derive(Clone, Copy)]
 enum Manner {
     Takes,
-    /// Takes the connection, and says nothing.
+    /// Accepts the connection, but sends no answer.
     Hangs,
     Answers(u16),
-    /// Takes the batch but for so many spans.
+    /// Accepts the batch except for this number of spans.
     Rejects(i64),
 }
 
 /// The data that reached a collector: the header `authorization`, and the batch.
 type Received = Arc<Mutex<Vec<(String, ExportTraceServiceRequest)>>>;
 
-/// Stands in for a collector. It ends with the test.
+/// A substitute for a collector, which ends with the test.
 struct Collector {
     address: SocketAddr,
     received: Received,
@@ -79,12 +79,12 @@ impl Collector {
 impl Drop for Collector {
     fn drop(&mut self) {
         *self.is_over.lock() = true;
-        // Wakes it; fields are dropped after this, which joins it.
+        // This connection wakes the thread. The fields are dropped afterwards, which joins the thread.
         drop(TcpStream::connect(self.address));
     }
 }
 
-/// Reads one batch and answers it.
+/// Reads one batch, and answers it in the given manner.
 fn answer(mut stream: TcpStream, manner: Manner, to: &Received) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let (mut head, mut line) = (String::new(), String::new());
@@ -149,7 +149,7 @@ fn each_request_is_a_span_with_the_ids_of_its_line_in_the_log() {
         ask(at, "POST /books:fly", "content-type: application/json\r\n", "{}");
         ask(at, "GET /bucks", "", "");
         ask(at, "BREW /books", "", "");
-        // Its sender records nothing, so this node does not either.
+        // The sender does not record this trace, so the node does not record it either.
         ask(at, "GET /books", "traceparent: 00-1af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00\r\n", "");
     });
     let spans = collector.spans();
@@ -230,14 +230,15 @@ fn spans_of_two_nodes_join() {
     assert_eq!((&tracer.parent_span_id, &tracer.trace_id), (&teller.span_id, &teller.trace_id));
 }
 
-/// A line of the metrics: spans by outcome.
+/// Returns the number of spans with an outcome, from the page of metrics.
 fn counted(at: SocketAddr, outcome: &str) -> u64 {
     let page = String::from_utf8(ask(at, "GET /metrics", "", "").body).unwrap();
     let name = format!("lehr_telemetry_spans_total{{outcome=\"{outcome}\"}} ");
     page.lines().find_map(|line| line.strip_prefix(&name)).unwrap().parse().unwrap()
 }
 
-/// Asks the metrics until a number is there. It comes, or the test hangs and is named.
+/// Reads the metrics until `is_there` holds for the number. If this never happens, the test hangs and the test run
+/// reports its name.
 fn wait_for(at: SocketAddr, outcome: &str, is_there: impl Fn(u64) -> bool) {
     while !is_there(counted(at, outcome)) {
         std::thread::sleep(Duration::from_millis(20));
@@ -246,14 +247,14 @@ fn wait_for(at: SocketAddr, outcome: &str, is_there: impl Fn(u64) -> bool) {
 
 #[test]
 fn without_a_collector_requests_are_answered_and_the_loss_is_counted_and_logged_once() {
-    // Nobody listens there.
+    // No process listens at this address.
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let lines = Arc::<Mutex<Vec<Value>>>::default();
     let to = lines.clone();
     let log = Log::new("warn", move |line| to.lock().push(serde_json::from_str(line).unwrap())).unwrap();
     on_node(collected(address, Some(log)), async |node| {
         let at = node.address();
-        // More than a batch, so that none waits for the others.
+        // These are more spans than one batch, so the first batch is sent at once.
         for _ in 0..600 {
             assert_eq!(ask(at, "GET /health", "", "").status, 200);
         }
@@ -281,14 +282,14 @@ fn a_collector_that_hangs_holds_up_neither_requests_nor_the_end() {
     let log = Log::new("warn", move |line| to.lock().push(line.to_owned())).unwrap();
     let node = Node::start(Host::new(dispatcher.handle()), collected(collector.address, Some(log))).unwrap();
     let at = node.address();
-    // A batch is on its way and the queue is full.
+    // After these requests, one batch is being sent and the queue is full.
     for _ in 0..3000 {
         assert_eq!(ask(at, "GET /health", "", "").status, 200);
     }
     wait_for(at, "dropped", |count| count > 0);
     let began = Moment::now();
     block_on(node.shutdown(Duration::from_millis(50)));
-    // A second for the last spans; the collector would have ten for each batch.
+    // The node waits one second for the last spans, although the collector has ten seconds for each batch.
     assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
     assert!(lines.lock().iter().any(|line| line.contains("spans were not sent before the end")), "{:?}", lines.lock());
 }

@@ -42,7 +42,7 @@ fn a_browser_is_sent_on_to_the_viewer_and_programs_get_the_list() {
             assert_eq!((list.status, list.header("content-type")), (200, Some("application/json")), "{accept}");
             assert_eq!(list.json()["services"][0]["path"], "/books");
         }
-        // A service is what it was, for a browser too.
+        // A browser also gets a service as JSON.
         assert_eq!(ask(at, "GET /books", BROWSER, "").header("content-type"), Some("application/json"));
     });
 }
@@ -107,7 +107,7 @@ fn what_is_no_file_of_the_viewer_is_refused() {
         assert_eq!((posted.status, posted.header("allow")), (405, Some("GET, HEAD")));
         assert_eq!(ask(at, "DELETE /~/", "", "").status, 405);
     });
-    // Without a viewer there is a page of the services, and nothing below `~`.
+    // Without a viewer, the node has a page of its services and nothing below `/~/`.
     on_node(settings(), async |node| {
         assert_eq!(ask(node.address(), "GET /", BROWSER, "").status, 200);
         assert_eq!(ask(node.address(), "GET /~/", BROWSER, "").status, 404);
@@ -130,7 +130,7 @@ fn the_viewer_shows_itself_to_everybody_and_nothing_else() {
         let ada = "authorization: Bearer correct-horse-battery\r\n";
         node.host().start("/secret", Bookkeeper::new).await.unwrap();
         assert_eq!(ask(at, "GET /~/events?services=/secret", ada, "").status, 403);
-        // What she may not have keeps her from nothing else.
+        // A service that she may not read does not keep her from the other services.
         let mut stream = Stream::open(at, "/~/events?services=/books,/secret", ada);
         let mut told = vec![stream.next(), stream.next()];
         told.sort();
@@ -152,7 +152,7 @@ fn pages_of_other_sites_load_nothing_and_may_only_link() {
     });
 }
 
-/// A stream of events, as it comes.
+/// A stream of events that is read event by event.
 struct Stream {
     from: BufReader<TcpStream>,
     text: String,
@@ -171,7 +171,7 @@ impl Stream {
         Self { from, text: String::new() }
     }
 
-    /// The next event: its kind and its service.
+    /// Returns the kind and the service of the next event.
     fn next(&mut self) -> (String, String) {
         loop {
             if let Some((event, rest)) = self.text.split_once("\n\n") {
@@ -203,14 +203,14 @@ fn changes_of_several_services_come_in_one_stream_and_name_their_service() {
         assert_eq!(begun, [event("end", "/nowhere"), event("seed", "/first"), event("seed", "/second")]);
         first.call(put("a", 1)).await.unwrap();
         assert_eq!(stream.next(), event("change", "/first"));
-        // An event longer than one piece is sent in parts, and no other comes between them.
+        // A long event is sent in several parts, and no other event comes between them.
         let long = "x".repeat(200_000);
         second.call(put(&long, 1)).await.unwrap();
         first.call(put("b", 2)).await.unwrap();
         let mut after = vec![stream.next(), stream.next()];
         after.sort();
         assert_eq!(after, [event("change", "/first"), event("change", "/second")]);
-        // A single stream is as it was: it names no service.
+        // The stream of a single service names no service in its events.
         let mut single = Stream::open(node.address(), "/first:events", "");
         assert_eq!(single.next(), event("seed", ""));
     });

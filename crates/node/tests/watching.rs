@@ -16,7 +16,7 @@ use crate::behaviours::{Any, begin};
 use crate::raw::ask;
 use crate::{FOR_EVER, dispatcher, settings};
 
-/// Does everything by asking the books.
+/// A service that does everything by calling the books.
 #[derive(Clone)]
 struct Clerk {
     desk: Desk,
@@ -101,7 +101,7 @@ fn a_service_that_is_stuck_is_shown_with_its_handler_what_that_waits_for_and_the
             }
             let mut read: Any<'_, _> = Box::pin(clerk.call(Read {}));
             begin(&mut read).await;
-            // That the handlers have begun is known; looked at until they have also said what they wait for.
+            // The handlers have begun. The test looks again until each handler also shows what it waits for.
             while !["/books", "/clerk"].into_iter().all(|path| {
                 let services = host.inspect().services;
                 let found = services.iter().find(|service| service.path == path);
@@ -121,7 +121,7 @@ fn a_service_that_is_stuck_is_shown_with_its_handler_what_that_waits_for_and_the
             assert_eq!(handler.operation, "book");
             assert_eq!(handler.waits_for, ["the answer to \"hold_alone\" of /books"]);
             assert_eq!(clerk_seen.waiting[0].operation, "read");
-            // The same over HTTP, and only what was asked for.
+            // The result over HTTP is the same, and contains only the requested service.
             let page = ask(node.address(), "GET /inspector:look?path=/clerk", "", "").json();
             assert_eq!(page["services"][0]["running"][0]["operation"], json!("book"));
             assert_eq!(page["services"].as_array().unwrap().len(), 1);
@@ -156,14 +156,14 @@ fn a_handler_that_is_cancelled_or_panics_is_no_longer_shown() {
         assert_eq!(begun.receive().await.unwrap(), "end of ada");
         books.call(Break {}).await.unwrap_err();
         books.call(put("ada", 1)).await.unwrap();
-        // The handler's future has said its last word within its drop; the rest of that may be under way.
+        // The drop of the handler's future has posted the last message, but the drop may not be complete yet.
         while host.inspect().services.iter().any(|service| !service.running.is_empty()) {
             std::thread::yield_now();
         }
     });
 }
 
-/// A node with a log that goes into a port.
+/// Runs a behaviour on a node whose log goes into a port.
 fn logged(filters: &str, behaviour: impl AsyncFn(&Node, &Port<Value>)) {
     let lines = Port::<Value>::new();
     let sink = lines.clone();

@@ -5,16 +5,16 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 
-/// How a wire is.
+/// What a wire does with connections and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// What goes in comes out.
+    /// The wire passes all bytes on.
     Whole,
-    /// Connections are closed as they come.
+    /// The wire closes all new connections.
     Cut,
-    /// Connections are taken, and nothing comes out.
+    /// The wire accepts connections, but drops all bytes.
     Silent,
-    /// What goes in waits, and comes out once it is whole again.
+    /// The wire holds all bytes, and passes them on when it is whole again.
     Held,
 }
 
@@ -22,18 +22,18 @@ struct Inner {
     state: State,
     to: SocketAddr,
     streams: Vec<TcpStream>,
-    /// Connections that were closed as they came.
+    /// The number of connections that were closed at once.
     refused: usize,
-    /// Pieces that wait to come out.
+    /// The number of held pieces of data.
     held: usize,
 }
 
-/// Passes connections on to a node.
+/// A wire that passes connections on to a node.
 #[derive(Clone)]
 pub struct Wire {
     address: SocketAddr,
     inner: Arc<Mutex<Inner>>,
-    /// Told of each new state, and of each piece that is held.
+    /// Notified of each new state and of each held piece.
     changed: Arc<Condvar>,
 }
 
@@ -57,10 +57,11 @@ impl Wire {
         format!("http://{}", self.address)
     }
 
-    /// Makes it be like this. What was on it breaks, unless it is held or was.
+    /// Sets the state. If the new state is whole or cut and the old state was not held, all existing connections are
+    /// closed.
     pub fn be(&self, state: State) {
         let mut inner = self.inner.lock().unwrap();
-        // A silent wire stays silent to those who use it: only what is made whole or cut is felt.
+        // A client of a silent or held wire notices nothing, so its connections stay open.
         if !matches!(state, State::Silent | State::Held) && inner.state != State::Held {
             inner.streams.drain(..).for_each(|stream| drop(stream.shutdown(Shutdown::Both)));
         }
@@ -68,13 +69,13 @@ impl Wire {
         self.changed.notify_all();
     }
 
-    /// Waits until something is held.
+    /// Waits until the wire holds data.
     pub fn wait_until_held(&self) {
         let inner = self.inner.lock().unwrap();
         drop(self.changed.wait_while(inner, |inner| inner.held == 0).unwrap());
     }
 
-    /// How it is once it holds nothing back.
+    /// Waits until the wire holds no data back, and returns its state then.
     fn state_once_released(&self) -> State {
         let mut inner = self.inner.lock().unwrap();
         inner.held += 1;
@@ -84,13 +85,13 @@ impl Wire {
         inner.state
     }
 
-    /// Leads to another node from now on.
+    /// Makes the wire whole, and leads new connections to another node.
     pub fn lead_to(&self, to: SocketAddr) {
         self.inner.lock().unwrap().to = to;
         self.be(State::Whole);
     }
 
-    /// How many connections were closed as they came.
+    /// Returns the number of connections that were closed at once.
     pub fn refused(&self) -> usize {
         self.inner.lock().unwrap().refused
     }

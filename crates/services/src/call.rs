@@ -53,7 +53,7 @@ impl Call {
         &self.shared.path
     }
 
-    /// Returns the service's incarnation: a new one after every start.
+    /// Returns the incarnation of the service: a number that is new after every start.
     pub fn incarnation(&self) -> u64 {
         self.shared.incarnation
     }
@@ -63,19 +63,20 @@ impl Call {
         self.envelope.as_ref()?.caller.as_deref()
     }
 
-    /// Returns the key under which the request may be sent again.
+    /// Returns the key of the request, if it has one: a request that is sent again with the same key is carried out
+    /// only once.
     pub fn key(&self) -> Option<&str> {
         self.envelope.as_ref()?.key.as_deref()
     }
 
-    /// Returns the time after which the answer is of no use, on the clock of the host. After that time the handler's
-    /// future is dropped.
+    /// Returns the deadline of the request on the clock of the host; `None` if there is no limit. After the deadline,
+    /// the handler's future is dropped.
     pub fn deadline(&self) -> Option<Duration> {
         Context::current()?.deadline()
     }
 
-    /// Returns the time left until the deadline; `None` if there is no limit. Requests of the handler to other
-    /// services, here or on other nodes, get at most this time, without any action of yours.
+    /// Returns the time left until the deadline; `None` if there is no limit. Requests that the handler sends to other
+    /// services, here or on other nodes, automatically get at most this time.
     ///
     /// # Example
     /// ```
@@ -123,11 +124,11 @@ impl Call {
 
     /// Returns a reference to the service itself, for tasks that outlive the handler.
     ///
-    /// A handler that waits for an answer of its own service may be refused: [`Code::WouldDeadlock`].
+    /// If a handler waits for an answer from its own service, the request may be refused with [`Code::WouldDeadlock`].
     ///
     /// # Errors
-    /// Returns [`Code::ContractMismatch`] if `D` is not the service's document, and [`Code::UnknownService`] while the
-    /// service stops.
+    /// Returns [`Code::ContractMismatch`] if `D` is not the service's document, and [`Code::UnknownService`] after the
+    /// service has ended.
     pub fn own<D: Contract>(&self) -> Result<Reference<D>, Fault> {
         self.host()?.reference(&self.shared.path)
     }

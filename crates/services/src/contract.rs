@@ -1,8 +1,8 @@
-//! Contracts: a service as its clients see it, as data.
+//! Contracts: descriptions, as data, of services as their clients see them.
 //!
-//! A contract is a name, a version, the type of the state document and the operations. Its schema is derived from the
-//! types and hashed, so two builds can compare hashes to check whether they agree. A request is compatible if its body
-//! can be read: fields with a default may be missing, and unknown fields are ignored.
+//! A contract is a name, a version, the type of the state document and the operations. The schema of a contract is
+//! derived from the types and hashed, so two builds can compare hashes to check whether they agree. A request is
+//! compatible if its body can be read: fields with a default may be missing, and unknown fields are ignored.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -41,10 +41,10 @@ pub trait Contract: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSch
     /// that would mislead them.
     const VERSION: Version;
     /// Whether many contracts share this document type, with names that are known only when the program runs.
-    /// [`Host::start_as`](crate::Host::start_as) starts their services. A reference accepts every service whose
-    /// document has the required fields of this type, or only those of [one contract](crate::Reference::of_contract). A
-    /// partner with this document type must be [bound](crate::Placement::bind) by the placement, because it cannot be
-    /// found by its name. Default: no.
+    /// [`Host::start_as`](crate::Host::start_as) starts services of these contracts. A reference of this type accepts
+    /// every service whose document has the type's required fields, unless you limit it to [one
+    /// contract](crate::Reference::of_contract). A partner with this document type must be
+    /// [bound](crate::Placement::bind) by the placement, because it cannot be found by its name. Default: no.
     const IS_SHARED: bool = false;
 }
 
@@ -58,7 +58,7 @@ pub trait Contract: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSch
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Version {
-    /// The major version. Clients of another major version are refused.
+    /// The major version. A service refuses clients of another major version.
     pub major: u16,
     /// The minor version, which grows with additions.
     pub minor: u16,
@@ -92,7 +92,7 @@ pub struct OperationDescription {
     pub body: Value,
     /// The JSON schema of the reply.
     pub reply: Value,
-    /// The media types of bodies that are bytes and not a document; see [`Operation::RAW`].
+    /// The media types of bodies that a client may send as plain bytes instead of a document; see [`Operation::RAW`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub raw: Vec<String>,
 }
@@ -126,11 +126,11 @@ pub struct Description {
     pub name: String,
     /// The contract's version.
     pub version: Version,
-    /// A hash of the fields below, as 16 hexadecimal digits.
+    /// A hash of all other fields, as 16 hexadecimal digits.
     pub hash: String,
     /// The JSON schema of the state document.
     pub state: Value,
-    /// The operations by name, apart from those that every service has.
+    /// The operations by name, apart from the operations that every service has.
     pub operations: BTreeMap<String, OperationDescription>,
 }
 
@@ -171,13 +171,12 @@ fn schema<T: JsonSchema>() -> Value {
     schemars::schema_for!(T).to_value()
 }
 
-/// Returns the schema of an operation's body, for comparison with another build's.
+/// Returns the schema of an operation's body, for comparison with the schema of another build.
 pub(crate) fn body_schema<O: Operation>() -> Value {
     schema::<O>()
 }
 
-/// Lists the fields in which two schemas of one document differ, one line each: the schema that was sent, and the
-/// expected one.
+/// Lists the fields in which the schema that was sent differs from the expected schema, one line for each field.
 ///
 /// # Example
 /// ```
@@ -213,7 +212,7 @@ pub fn schema_difference(sent: &Value, expected: &Value) -> Vec<String> {
     lines
 }
 
-/// Returns whether a document has the required fields of another.
+/// Returns whether the schema of a document has all required fields of another schema, with the same types.
 fn has_fields(document: &Value, other: &Value) -> bool {
     let required = other.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     required.iter().filter_map(Value::as_str).all(|name| {
@@ -222,7 +221,7 @@ fn has_fields(document: &Value, other: &Value) -> bool {
     })
 }
 
-/// Describes the type of a schema in one or two words.
+/// Returns the type of a schema as text, for comparisons and messages.
 fn kind(schema: &Value) -> String {
     match (schema.get("type"), schema.get("$ref")) {
         (Some(Value::String(name)), _) => name.clone(),

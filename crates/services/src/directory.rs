@@ -1,4 +1,5 @@
-//! The directory: the services of a host. It is a service too, so clients call and watch it like any other.
+//! The directory: the services of a host. The directory is a service too, so clients call and watch it like any other
+//! service.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +61,7 @@ pub struct Record {
     pub version: Version,
     /// The incarnation of the service.
     pub incarnation: u64,
-    /// The phase within this incarnation.
+    /// The phase of the service in its present incarnation.
     pub phase: Phase,
     /// Problems at the start, such as a state that had to be restored from its copy. The service works, but needs
     /// attention.
@@ -73,7 +74,7 @@ impl Contract for Directory {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// Enters a service, or its new phase. Only the host sends it.
+/// Enters a service or its new phase in the directory. Only the host may send this operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Directory, verb = Upsert, name = "announce", key = path)]
 pub struct Announce {
@@ -83,7 +84,7 @@ pub struct Announce {
     pub record: Record,
 }
 
-/// Removes a service that no longer exists. Only the host sends it.
+/// Removes a service that no longer exists from the directory. Only the host may send this operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Directory, verb = Delete, name = "withdraw", key = path)]
 pub struct Withdraw {
@@ -93,7 +94,7 @@ pub struct Withdraw {
     pub fault: Option<Fault>,
 }
 
-/// Lists the paths of all services with a contract, in order.
+/// Lists the paths of all services that have the given contract, sorted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Directory, verb = Query, name = "by_contract", reply = Vec<String>)]
 pub struct ByContract {
@@ -124,7 +125,7 @@ impl Concurrent<ByContract> for Directory {
     }
 }
 
-/// Refuses requests of clients: a request that came over a network edge has a caller.
+/// Refuses requests that have a caller, because they came from a client over a network edge.
 fn of_this_host(call: &Call) -> Result<(), Fault> {
     match call.caller() {
         None => Ok(()),

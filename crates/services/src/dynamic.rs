@@ -2,9 +2,9 @@
 //! or a file describes them.
 //!
 //! In other services an operation is a Rust type. A dynamic service has an [`Outline`] instead: names, verbs, groups
-//! and schemas, as data. It has a [`Program`] that gets bodies as JSON, and a document that is JSON. Everything else
-//! works as in other services: the interleave, keys, versions, subscribers, files, the directory. Clients with their
-//! own types call a dynamic service through bytes, as they call another build of their contract.
+//! and schemas, as data. The service's [`Program`] receives the bodies of requests as JSON, and its document is JSON.
+//! Everything else works as in other services: the interleave, keys, versions, subscribers, files, the directory.
+//! Clients with their own types call a dynamic service through bytes, as they call another build of their contract.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -55,9 +55,9 @@ pub enum Group {
 pub struct OutlinedOperation {
     /// The effect of the operation on the state.
     pub verb: Verb,
-    /// The handlers that may run at the same time as this operation's handler.
+    /// The group, which determines the handlers that may run at the same time as this operation's handler.
     pub group: Group,
-    /// The JSON schema of the body. Lehr does not check bodies against it; the program does.
+    /// The JSON schema of the body. Lehr does not check bodies against this schema; the program has to.
     pub body: Value,
     /// The JSON schema of the reply.
     pub reply: Value,
@@ -124,7 +124,7 @@ pub struct Outline {
     pub operations: BTreeMap<String, OutlinedOperation>,
 }
 
-/// The JSON document of a dynamic service. It is cheap to clone, and the content of a clone never changes.
+/// The JSON document of a dynamic service. A document is cheap to clone, and the content of a clone never changes.
 ///
 /// # Example
 /// ```
@@ -137,7 +137,7 @@ pub struct Outline {
 pub struct AnyDocument(Arc<Value>);
 
 impl AnyDocument {
-    /// Returns whether both are the same object, not merely equal.
+    /// Returns whether both documents are the same object in memory, not merely equal.
     ///
     /// # Example
     /// See [`AnyDocument`].
@@ -183,7 +183,7 @@ impl JsonSchema for AnyDocument {
 }
 
 impl Contract for AnyDocument {
-    /// The name and version stand for all dynamic services; the outline names the contract of each.
+    /// This name and version stand for all dynamic services; each service's outline names its own contract.
     const NAME: &'static str = "lehr/dynamic";
     const VERSION: Version = Version::new(1, 0);
 }
@@ -232,14 +232,14 @@ pub trait Program: Send + Sync + 'static {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// Handles an operation. Whether the handler gets the document depends on its group; an independent handler gets
-    /// none.
+    /// Handles an operation. Whether the handler gets the document depends on its group; an independent handler gets no
+    /// document.
     ///
-    /// A fault means that nothing happened. A change that cannot be kept on disk is undone after this method has
-    /// returned, and the next call gets the earlier document. A program that keeps the state in its own form must
-    /// detect this by [`AnyDocument::is`].
+    /// If the program returns a fault, it must not have changed anything. If a change cannot be written to disk, Lehr
+    /// undoes it after this method has returned, and the next call gets the earlier document. A program that keeps the
+    /// state in its own form must detect this with [`AnyDocument::is`].
     ///
-    /// The future is dropped if the client gives the request up.
+    /// Lehr drops the future if the client cancels the request or the deadline passes.
     ///
     /// # Errors
     /// The client gets the fault as its answer.
@@ -251,13 +251,14 @@ pub trait Program: Send + Sync + 'static {
         call: &'a Call,
     ) -> Pending<'a, Result<Handled, Fault>>;
 
-    /// Ends the program, when none of its handlers runs. Default: nothing to do.
+    /// Ends the program. Lehr calls this method when none of the program's handlers runs any more. Default: nothing to
+    /// do.
     fn stop(&self, _why: Stop) -> Pending<'_, ()> {
         Box::pin(std::future::ready(()))
     }
 }
 
-/// A dynamic service as the host runs it.
+/// A dynamic service in the form that the host runs: its document and its program.
 #[derive(Clone)]
 pub(crate) struct Dynamic {
     document: AnyDocument,
@@ -281,7 +282,7 @@ impl Service for Dynamic {
         &mut self.document
     }
 
-    /// Adds nothing, because the outline has the handlers.
+    /// Adds nothing, because the operations come from the outline.
     fn handlers(_: &mut Handlers<Self>) {}
 
     async fn start(&mut self, _: &Starting) -> Result<(), Fault> {
@@ -332,7 +333,7 @@ impl<V: Kind> Operation for Loose<V> {
     type Contract = AnyDocument;
     type Verb = V;
     type Reply = Value;
-    /// Each operation has its own name, from the outline.
+    /// Empty, because the outline gives each operation its name.
     const NAME: &'static str = "";
 
     fn under(self, name: &'static str) -> Self {
@@ -357,8 +358,8 @@ impl<V: Looks> Concurrent<Loose<V>> for Dynamic {
     }
 }
 
-/// Installs an operation like an `Independent` one. The program is stored beside it, because a handler that sees no
-/// state has no service to ask for the program.
+/// Installs an operation of the independent group. The handler of the operation takes the program from the snapshot,
+/// and drops the snapshot at once so that no old state is kept alive.
 fn install_independent<V: Looks>(
     name: &'static str,
     shared: &Arc<Shared>,
@@ -416,7 +417,7 @@ fn install(name: &str, operation: &OutlinedOperation) -> Result<Install<Dynamic>
 }
 
 impl Outline {
-    /// Returns the form that the host starts.
+    /// Returns the form from which the host starts the service.
     pub(crate) fn form(self, document: Value, program: impl Program) -> Form<Dynamic> {
         let service = Dynamic { document: document.into(), program: Arc::new(program) };
         let Self { name, version, state, operations } = self;
@@ -438,8 +439,8 @@ fn handlers(operations: &BTreeMap<String, OutlinedOperation>) -> Result<Handlers
     handlers.checked()
 }
 
-/// Returns an operation's name as a string that lives as long as the program. There is one copy of each name, however
-/// often its services start. The names come from outlines, so there are no more copies than operations.
+/// Returns an operation's name as a string that lives until the process ends. Each name is stored only once, no matter
+/// how often services with this operation start.
 fn lasting(name: &str) -> &'static str {
     static NAMES: OnceLock<Mutex<BTreeSet<&'static str>>> = OnceLock::new();
     let mut names = NAMES.get_or_init(Mutex::default).lock();

@@ -60,7 +60,7 @@ impl Endpoint {
         Info::of(&self.at)
     }
 
-    /// Returns the numbers that the service publishes, apart from its counts.
+    /// Returns the numbers that the service publishes, without the counts of its requests.
     ///
     /// # Example
     /// See [`Measures`](crate::Measures).
@@ -68,7 +68,7 @@ impl Endpoint {
         self.at.shared().measures.clone()
     }
 
-    /// Returns the description of an operation, if there is one of this name.
+    /// Returns the description of an operation, if there is an operation of this name.
     pub fn operation(&self, name: &str) -> Option<&OperationDescription> {
         self.at.shared().description.operations.get(name)
     }
@@ -97,7 +97,7 @@ impl Endpoint {
         }
     }
 
-    /// Returns the context of one request.
+    /// Creates the context in which a request runs, with its name, time limit and trace.
     fn context(&self, name: &str, options: &Options) -> Context {
         let mut builder = Context::named(format!("{name} of {}", self.at.shared().path)).cancellable();
         if let (Some(limit), Some(host)) = (options.within, self.host.upgrade()) {
@@ -158,7 +158,7 @@ impl Link for Endpoint {
         };
         let context = self.context(name, &message.options);
         let begun = context.run(|| self.begin(&message));
-        // The end of a service is not given up half-way, even if the client gives up the request.
+        // Once begun, ending a service is completed, even if the client cancels the request.
         let is_drop = message.action == Action::Drop;
         Box::pin(async move {
             let begun = begun?;
@@ -188,10 +188,10 @@ impl Link for Endpoint {
     }
 }
 
-/// A subscription that is being made.
+/// A future that returns the events of a new subscription.
 type Subscribed = Pending<'static, Result<Box<dyn Events>, Fault>>;
 
-/// Requests for the whole state, without knowing its type.
+/// Requests for the whole state of a service, for callers that do not know the state's type.
 pub(crate) trait Encoded: Send + Sync {
     /// Returns the state, if it is available without a message.
     fn glance(&self, at: &Arc<Local>, accept: Format) -> Option<Result<Answered, Fault>>;

@@ -1,8 +1,8 @@
 //! Faults: the reasons why a request failed, with one text for the client and another for the log.
 //!
-//! A fault is an answer. Its code tells the client what to do, and its reason is written for the sender of the request.
-//! Text that only the operator may read (a panic's message, a path, an internal cause) belongs in the log text, which
-//! never leaves the process.
+//! A fault is an answer. The code of a fault tells the client what to do, and the reason is written for the sender of
+//! the request. Text that only the operator may read (a panic's message, a path, an internal cause) belongs in the log
+//! text, which never leaves the process.
 
 use std::fmt;
 use std::time::Duration;
@@ -25,17 +25,17 @@ use serde::{Deserialize, Serialize};
 pub enum Code {
     /// The contract has no such operation, or the service does not offer it.
     ActionNotSupported,
-    /// The body is not the one that the operation expects.
+    /// The body does not have the form that the operation expects.
     MessageNotSupported,
-    /// The service speaks another contract than the client.
+    /// The service has a different contract from the client.
     ContractMismatch,
     /// The element to add exists already.
     DuplicateEntry,
-    /// Nothing has this name.
+    /// No entry has this name.
     UnknownEntry,
     /// The body could be read, but its values are invalid.
     InvalidValue,
-    /// The state is of another version than the client expects.
+    /// The state has a different version from the one that the client expects.
     PreconditionFailed,
     /// The body is larger than the service accepts.
     TooLarge,
@@ -128,9 +128,10 @@ pub struct InnerFault {
     pub reason: String,
 }
 
-/// The reason why a request was not carried out, or is not known to have been.
+/// The reason why a request was not carried out, or why this is unknown.
 ///
-/// A fault is one word wide, because a reply travels through every layer of futures, and hardly ever contains a fault.
+/// A fault is one pointer wide, to keep replies small: a reply passes through every layer of futures and rarely
+/// contains a fault.
 ///
 /// # Example
 /// ```
@@ -211,8 +212,8 @@ impl Fault {
         self
     }
 
-    /// Records the chain of requests in which the fault happened, unless it is recorded already. It is the trace of the
-    /// current context, or else the context's number.
+    /// Records the chain of requests in which the fault happened, unless it is recorded already. The chain's name is
+    /// the trace of the current context, or else the context's number.
     pub(crate) fn here(mut self) -> Self {
         if self.0.causality.is_none() {
             self.0.causality = causality();
@@ -239,7 +240,7 @@ impl Fault {
         &self.0.reason
     }
 
-    /// Returns the text for the log, if it differs.
+    /// Returns the text for the log, if there is a separate one.
     ///
     /// # Example
     /// ```
@@ -259,7 +260,7 @@ impl Fault {
     }
 
     /// Returns the chain of requests in which the fault happened: a W3C trace identifier, or a number of this process.
-    /// It is also in the log.
+    /// The log contains the same identifier or number.
     ///
     /// # Example
     /// ```
@@ -279,7 +280,7 @@ impl Fault {
     }
 }
 
-/// Returns a name for the chain of requests that the caller is part of.
+/// Returns a name for the chain of requests that the current context belongs to; `None` outside a context.
 pub(crate) fn causality() -> Option<String> {
     let context = Context::current()?;
     Some(
@@ -343,7 +344,8 @@ impl From<Refusal> for Fault {
     }
 }
 
-/// Returns the fault of a request that a full main port refused. (The caller handles a closed port.)
+/// Returns the fault of a request that was refused because the operation's port is full. The caller handles a closed
+/// port.
 pub(crate) fn overflow<T>(refused: &PostError<T>, path: &str, operation: &str) -> Option<Fault> {
     (refused.reason == Reason::Full).then(|| {
         let reason = format!("too many requests wait for {operation:?} of {path}");
@@ -351,7 +353,7 @@ pub(crate) fn overflow<T>(refused: &PostError<T>, path: &str, operation: &str) -
     })
 }
 
-/// Returns the fault of a call whose context ended first.
+/// Returns the fault of a call whose context ended before the answer came.
 pub(crate) fn of_context(error: &ContextError) -> Fault {
     match error.cause() {
         ContextCause::DeadlineExceeded => Fault::new(Code::ResponseTimeout, "no answer within the time of the request"),

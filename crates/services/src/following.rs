@@ -1,8 +1,8 @@
 //! Subscriptions that survive interruptions: they are renewed when the service or the connection comes back.
 //!
-//! A [`Subscription`] ends with its connection. A [`Following`] subscribes again, after pauses that grow. It reports an
-//! interruption as a slow subscriber would see it: first a gap, then the state. If it cannot have missed a change, it
-//! reports nothing.
+//! A [`Subscription`] ends with its connection. A [`Following`] subscribes again, after pauses that grow. A `Following`
+//! reports an interruption in the same way as changes that a slow subscriber missed: first a gap, then the state. If no
+//! change can have been missed, it reports nothing.
 
 use std::fmt;
 use std::time::Duration;
@@ -20,8 +20,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause between two attempts to subscribe.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
-/// The changes of a service for as long as the subscriber wants them, even while the service is away. Dropping this
-/// value unsubscribes.
+/// A subscription to the changes of a service that continues after interruptions of the service or the connection.
+/// Dropping this value unsubscribes.
 ///
 /// # Example
 /// ```
@@ -63,7 +63,7 @@ pub struct Following<D: Contract> {
     subscription: Option<Subscription<D>>,
     /// The incarnation and the version that were received last.
     last: Option<(u64, u64)>,
-    /// Whether the next state will be the first one of a new subscription.
+    /// Whether the next state will be the first state of a renewed subscription.
     is_anew: bool,
     /// The state that follows a reported gap.
     seed: Option<State<D>>,
@@ -91,15 +91,15 @@ impl<D: Contract> Following<D> {
     /// each time, up to 30 s.
     ///
     /// After an interruption, [`Event::Gap`] comes first if anything was or may have been missed, then [`Event::Seed`].
-    /// The gap contains the number of missed changes if it is known: without a filter, within one incarnation of the
-    /// service. Otherwise it contains 1, or 0 with a filter.
+    /// Without a filter, the gap contains the number of missed changes within one incarnation of the service, and 1 if
+    /// the incarnation has changed. With a filter, the gap contains 0.
     ///
     /// Cancel-safe: if you drop the future while it waits, no event is lost.
     ///
     /// # Errors
-    /// Returns [`End`] when the subscription is over for good: its count or its time is used up, or another subscriber
-    /// has taken its name. It is also over if the node answers and refuses, for example because no service was ever at
-    /// the path.
+    /// Returns [`End`] when the subscription is over for good. Its count or its time may be used up, or another
+    /// subscriber may have taken its name. It may also have been too slow, if its settings end a slow subscription. The
+    /// subscription is also over if the node answers and refuses, for example because no service was ever at the path.
     pub async fn next(&mut self) -> Result<Event<D>, End> {
         loop {
             if let Some(seed) = self.seed.take() {
@@ -147,7 +147,7 @@ impl<D: Contract> Following<D> {
         }
     }
 
-    /// Subscribes, or waits before the next attempt.
+    /// Tries to subscribe. If the service is away, waits before the next attempt.
     async fn subscribe(&mut self) -> Result<(), End> {
         if let Some(until) = self.until {
             let left = until.saturating_sub(self.clock.now());

@@ -1,7 +1,7 @@
 //! The two formats of documents between processes: JSON for people, MessagePack between programs.
 //!
-//! Both contain the names of fields, so that an older and a newer contract can communicate. Inside a process nothing is
-//! encoded.
+//! Both formats contain the names of fields, so that older and newer versions of a contract can communicate. Within a
+//! process, documents are not encoded.
 
 use serde::de::DeserializeOwned;
 use serde::ser::SerializeMap;
@@ -66,7 +66,8 @@ impl Format {
     /// Reads a document. Empty input is read as nothing (`null`, or a structure without fields).
     ///
     /// # Errors
-    /// Returns [`Code::MessageNotSupported`], for JSON with the position.
+    /// Returns [`Code::MessageNotSupported`] if the bytes are not the expected document. For JSON, the reason contains
+    /// the position.
     ///
     /// # Example
     /// See [`Format`].
@@ -80,7 +81,7 @@ impl Format {
         }
         match self {
             Self::Json => serde_json::from_slice(bytes).or_else(|error| {
-                // JSON Schema counts `2059.0` as a whole number, and some languages write whole numbers so.
+                // JSON Schema counts `2059.0` as a whole number, and some languages write whole numbers in this form.
                 let whole = error.is_data().then(|| serde_json::from_slice(&without_points(bytes)).ok()).flatten();
                 whole.ok_or_else(|| refuse(&error))
             }),
@@ -96,8 +97,8 @@ impl Format {
     }
 }
 
-/// Returns a JSON text with the decimal points of whole numbers removed: `2059.0` becomes `2059`. Parsing into a tree
-/// would lose duplicate fields, which are faults.
+/// Returns a JSON text with the decimal points of whole numbers removed: `2059.0` becomes `2059`. This function does
+/// not parse the text into a tree, because a tree would hide duplicate fields, which are faults.
 fn without_points(text: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(text.len());
     let (mut is_text, mut is_escaped) = (false, false);
@@ -117,7 +118,7 @@ fn without_points(text: &[u8]) -> Vec<u8> {
     kept
 }
 
-/// The types that serde names in Rust's terms, and the words for clients.
+/// Rust's names of types, as messages of serde contain them, and the words for clients.
 const TYPES: [(&str, &str); 10] = [
     ("usize", "a whole number of at least 0"),
     ("u64", "a whole number of at least 0"),
@@ -131,7 +132,7 @@ const TYPES: [(&str, &str); 10] = [
     ("f32", "a number"),
 ];
 
-/// Returns a message of serde without Rust's type names: clients do not know what a `usize` is.
+/// Replaces the Rust type that a message of serde expects by plain words: clients do not know what a `usize` is.
 ///
 /// # Example
 /// ```
@@ -140,7 +141,7 @@ const TYPES: [(&str, &str); 10] = [
 /// assert_eq!(lehr_services::in_words(message), in_words);
 /// ```
 pub fn in_words(message: &str) -> String {
-    // The last occurrence: the value found may be a text that contains the same word.
+    // The message is split at the last occurrence, because the value found may be a text that contains the same words.
     let Some((before, expected)) = message.rsplit_once(", expected ") else { return message.to_owned() };
     let is_end = |rest: &str| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_');
     let found =
@@ -152,7 +153,8 @@ pub fn in_words(message: &str) -> String {
 }
 
 /// Encodes bytes that a client sent unchanged as the document of an operation
-/// ([`Operation::RAW`](crate::Operation::RAW)), in MessagePack: the other fields, `media_type` and `data`.
+/// ([`Operation::RAW`](crate::Operation::RAW)), in MessagePack. The document contains the other fields, `media_type`
+/// and `data`.
 ///
 /// # Errors
 /// Returns [`Code::OperationFailed`] if MessagePack cannot express a field.

@@ -1,8 +1,8 @@
 //! Turns handlers into branches of an interleave, and adds the steps that are the same around every handler.
 //!
-//! Before a handler runs, its request is checked. The client may expect another version, or the request may have been
-//! carried out already under the same key. After the handler, the version is incremented, subscribers receive the
-//! change, and the client gets the answer. A panic also becomes an answer.
+//! Before a handler runs, its request is checked. For example, the client may expect another version, or the request
+//! may have been carried out already under the same key. After a handler has changed the state, the version is
+//! incremented and subscribers receive the change. Then the client gets the answer. A panic also becomes an answer.
 
 use std::any::Any;
 use std::fmt;
@@ -29,15 +29,15 @@ use crate::service::{Concurrent, Exclusive, Independent, Service};
 use crate::shared::{Remembered, Shared, StopRequest};
 use crate::verb::{Kind, Looks};
 
-/// Names that network edges use for the fixed verbs.
+/// Names that an operation may not have, because network edges use them for the fixed verbs.
 const RESERVED: [&str; 6] = ["lookup", "get", "subscribe", "drop", "events", "create"];
 
-/// The state in the interleave of a service.
+/// The state that the interleave of a service manages.
 pub(crate) struct Held<S> {
     pub(crate) service: S,
     /// The version of the document: the number of changes in this incarnation.
     pub(crate) revision: u64,
-    /// The call for requests without options. All of them share it, so that it need not be created for each request.
+    /// The call that all requests without an envelope share, so that it need not be created for each request.
     plain: Call,
 }
 
@@ -91,7 +91,7 @@ impl<S: Service> Handlers<S> {
     /// Returns the handlers of `S`.
     ///
     /// # Errors
-    /// Returns all faults in the names, one line each.
+    /// Returns one fault that lists all problems in the names, separated by semicolons.
     pub(crate) fn of_service() -> Result<Self, Fault> {
         let mut handlers = Self::none();
         S::handlers(&mut handlers);
@@ -105,7 +105,7 @@ impl<S: Service> Handlers<S> {
     /// Returns the handlers if their names are valid.
     ///
     /// # Errors
-    /// Returns all faults in the names, one line each.
+    /// Returns one fault that lists all problems in the names, separated by semicolons.
     pub(crate) fn checked(self) -> Result<Self, Fault> {
         let mut faults = Vec::new();
         for (index, registration) in self.registrations.iter().enumerate() {
@@ -143,7 +143,7 @@ impl<S: Service> Handlers<S> {
 
     /// Adds an operation whose handler needs no state and never has to wait for another handler.
     ///
-    /// If a service has such operations, the first change of each exclusive handler copies the state.
+    /// If a service has independent operations, the first change of each exclusive handler copies the state.
     pub fn independent<O>(&mut self) -> &mut Self
     where
         O: Operation<Contract = S::Document>,
@@ -211,7 +211,7 @@ impl<S: Service> Handlers<S> {
         self.add_as(O::NAME, OperationDescription::of::<O>(), install)
     }
 
-    /// Adds an operation under a name and a description that differ from those of its type.
+    /// Adds an operation under a name and a description that differ from the name and description of its type.
     pub(crate) fn add_as(
         &mut self,
         name: &'static str,
@@ -242,7 +242,7 @@ impl<S: Service> Handlers<S> {
     }
 }
 
-/// Creates a port of the main port of a service.
+/// Creates one of the ports that make up the main port of a service.
 pub(crate) fn port<T>(shared: &Shared, name: &str, limit: usize) -> Port<T> {
     Port::builder().name(format!("{name} of {}", shared.path)).capacity(limit, Overflow::Reject).build()
 }
@@ -361,7 +361,7 @@ pub(crate) fn install_exclusive<S: Service, O: Operation<Contract = S::Document>
     branches.exclusive(&port, move |mut held: ExclusiveGuard<Held<S>>, request: Request<O>| async move {
         let Request { operation, reply, envelope } = request;
         let own = held.call(envelope);
-        // Checked before the state is touched: a request that is not admitted changes nothing.
+        // The request is checked before the state is touched, so that a request that is not admitted changes nothing.
         let admitted = match &own {
             None => Ok(Keyed::without(name)),
             Some(call) => match admit::<O>(call, name, Some(held.revision)) {
@@ -396,8 +396,8 @@ pub(crate) fn install_exclusive<S: Service, O: Operation<Contract = S::Document>
 }
 
 /// Returns the change that subscribers will get for this operation, if it succeeds. Returns `None` if the operation
-/// changes nothing or there are no subscribers. Subscribers join in the concurrent group, so none joins while an
-/// exclusive handler runs.
+/// changes nothing or there are no subscribers. Subscribers join in the concurrent group, so no subscriber joins while
+/// an exclusive handler runs.
 fn told<O: Operation>(call: &Call, name: &str, operation: &O) -> Option<Change> {
     let shared = call.shared();
     let is_told = <O::Verb as Kind>::VERB.changes_state() && shared.publisher.is_watched();
@@ -411,8 +411,8 @@ struct Attempt<'a, S: Service> {
     shared: &'a Shared,
     operation: &'static str,
     changes: bool,
-    /// The earlier document, if the service keeps its document on disk. It is restored after a failure, so that memory
-    /// and disk agree.
+    /// The earlier document, if the service keeps its document on disk. This document is restored after a failure, so
+    /// that memory and disk agree.
     before: Option<S::Document>,
     is_settled: bool,
 }
@@ -448,7 +448,7 @@ impl<'a, S: Service> Attempt<'a, S> {
             Some(message) => {
                 if self.shared.stops_on_panic {
                     let (reply, _) = Reply::new();
-                    // Refused if the service is ending already.
+                    // The port refuses this request if the service is ending already.
                     let _ = self.shared.stop.post(StopRequest { why: Stop::Crashed { message }, reply });
                 }
             }
@@ -472,7 +472,7 @@ impl<S: Service> Drop for Attempt<'_, S> {
         match self.before.take() {
             Some(before) => *self.service.document_mut() = before,
             None => {
-                // A new version, which all subscribers must load again.
+                // The state now counts as a new version, which all subscribers must load again.
                 *self.revision += 1;
                 self.shared.publisher.reset();
             }
@@ -480,10 +480,11 @@ impl<S: Service> Drop for Attempt<'_, S> {
     }
 }
 
-/// A request with a key that is being carried out. If it is dropped before it is settled, it counts as never made.
+/// A request that is being carried out, with its key if it has one. If this value is dropped before it is settled, the
+/// request counts as never made.
 struct Keyed<T: Clone + Send + 'static> {
     operation: &'static str,
-    /// `None` for a request without a key.
+    /// The service and the key; `None` for a request without a key.
     key: Option<(Arc<Shared>, Box<str>)>,
     _outcome: std::marker::PhantomData<fn() -> T>,
 }
@@ -544,8 +545,8 @@ fn admit<O: Operation>(
     }
 }
 
-/// Counts the request before it sends the answer, so that the receiver sees the new count. Whether the answer came too
-/// late is known only after it was sent.
+/// Counts a request and then sends its answer, so that the client sees the new count. An answer that comes too late can
+/// be counted only after sending.
 fn answer<T>(call: &Call, reply: Option<Reply<Result<T, Fault>>>, outcome: Result<T, Fault>) {
     let counters = &call.shared().counters;
     counters.handled.add(1);
@@ -607,7 +608,7 @@ impl<T, F: Future<Output = Result<T, Fault>>> Future for Caught<F> {
     }
 }
 
-/// Returns the text of a panic, if it has one.
+/// Returns the text of a panic, or a standard text if the panic has none.
 pub(crate) fn text_of(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a text".to_owned())

@@ -1,6 +1,7 @@
-//! A host: the services of one process, by path. It starts them, finds them, restarts them and ends them.
+//! A host: the services of one process, by path. A host starts services, finds them, restarts them and ends them.
 //!
-//! A host has no network interface; the crate `lehr-node` adds one. A process may have many hosts, as tests do.
+//! A host has no network interface; the crate `lehr-node` adds one. A process may have several hosts, for example in
+//! tests.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
@@ -60,13 +61,13 @@ type Constructor = Arc<dyn Fn(Host, Placement) -> Pending<'static, Result<(), Fa
 /// A function that makes a link to a service of another node.
 type Reach = Arc<dyn Fn(&str) -> Result<Arc<dyn Link>, Fault> + Send + Sync>;
 
-/// The facts about a kind of service that are needed to place one.
+/// The facts about a kind of service that are needed to place a service of this kind.
 ///
 /// # Example
 /// See [`Host::kind`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kind {
-    /// The JSON schema of the configuration; `None` if the kind takes none.
+    /// The JSON schema of the configuration; `None` if the kind takes no configuration.
     pub configuration: Option<Value>,
     /// The names of the partners, with the contract of each.
     pub partners: BTreeMap<String, String>,
@@ -79,7 +80,7 @@ struct Inner {
     clock: Clock,
     inspector: Inspector,
     table: Mutex<Table>,
-    /// `None` if the host reaches no other nodes.
+    /// The function that reaches services of other nodes; `None` if the host reaches no other nodes.
     reach: Mutex<Option<Reach>>,
     /// The news for the directory, in order. A sender may wait for the reply, which says that the directory has
     /// received the news.
@@ -103,13 +104,13 @@ struct Table {
 /// The service at a path.
 struct Slot {
     what: Occupant,
-    /// The position of its start among all starts; services end in the reverse order.
+    /// The position of the service's start among all starts; services end in the reverse order.
     order: u64,
     supervisor: Option<Task<()>>,
 }
 
 pub(crate) enum Occupant {
-    /// The service is starting. If it has a port already, requests wait there.
+    /// The service is starting. If the service already has a port, requests wait there.
     Starting(Option<Arc<Local>>),
     Ready(Arc<Local>),
     Restarting,
@@ -132,15 +133,15 @@ pub(crate) fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-/// The report of the end of a host.
+/// The report on the shutdown of a host.
 ///
 /// # Example
 /// See [`Host::shutdown`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostReport {
-    /// Services that have ended, in the order of their ends.
+    /// The services that have ended, in the order in which they ended.
     pub stopped: Vec<String>,
-    /// Services that did not end within the limit and were cut off.
+    /// The services that did not end within the limit and were cut off.
     pub cut_off: Vec<String>,
 }
 
@@ -150,8 +151,8 @@ impl Host {
     /// # Example
     /// See the page of the crate.
     pub fn new(dispatcher: &Handle) -> Self {
-        // Incarnations do not repeat over restarts of the process. They are below 2^53, so that every reader of JSON
-        // gets them exactly.
+        // Incarnations begin at a random number, so that they are unlikely to repeat after a restart of the process.
+        // They are below 2^53, so that every JSON parser reads them exactly.
         let table = Table { incarnation: (random() >> 12) & !0xf_ffff, ..Table::default() };
         let inspector = Inspector::remembering(dispatcher.clock());
         inspector.watch_dispatcher("services", dispatcher);
@@ -191,8 +192,8 @@ impl Host {
         &self.inner.clock
     }
 
-    /// Spawns a task on the workers of the host, in its own context: it outlives the request that started it. Dropping
-    /// the returned handle ends the task.
+    /// Spawns a task on the workers of the host, in its own context, so that the task outlives the request that started
+    /// it. Dropping the returned handle ends the task.
     ///
     /// # Example
     /// ```
@@ -215,7 +216,8 @@ impl Host {
         Context::named(name).detached().build().run(|| self.inner.dispatcher.spawn(future))
     }
 
-    /// Waits until the directory answers and is itself listed. [`start`](Self::start) waits for this too.
+    /// Waits until the directory answers and is itself listed. [`start`](Self::start) also waits until the directory is
+    /// listed.
     ///
     /// # Example
     /// See [`Directory`].
@@ -239,7 +241,7 @@ impl Host {
     }
 
     /// Starts a service whose contract is named at run time: `describe` changes the description that was derived from
-    /// the types. Everything else is as for [`start`](Self::start).
+    /// the types. In everything else, this method behaves like [`start`](Self::start).
     ///
     /// The document type should be [shared](Contract::IS_SHARED), so that references of its type also find the service
     /// through a link.
@@ -342,7 +344,8 @@ impl Host {
         let _replaced = self.inner.table.lock().constructors.insert(name, (kind, Arc::new(constructor)));
     }
 
-    /// Registers a function that makes services of a contract at the given path, for kinds that must know their path.
+    /// Registers a function that starts services of a contract. The function gets the placement, for kinds that must
+    /// know their path.
     ///
     /// # Example
     /// ```
@@ -434,10 +437,11 @@ impl Host {
     /// address shows only with the first request.
     ///
     /// # Errors
-    /// Returns [`Code::UnknownService`], or [`Code::Unavailable`] while the service restarts. Returns
-    /// [`Code::ContractMismatch`] if it has another contract. A contract with the same name and major version from
-    /// another build is accepted; the requests are then encoded. Returns [`Code::InvalidValue`] for an invalid address,
-    /// or if the host cannot reach [other nodes](Self::reach_by).
+    /// Returns [`Code::UnknownService`] if no service has this path, and [`Code::Unavailable`] while the service starts
+    /// or restarts. Returns [`Code::StartFailed`] if the service has failed for good, and [`Code::ContractMismatch`] if
+    /// it has another contract. A contract with the same name and major version from another build is accepted; the
+    /// requests are then encoded. Returns [`Code::InvalidValue`] for an invalid address, or if the host cannot reach
+    /// [other nodes](Self::reach_by).
     pub fn reference<D: Contract>(&self, path: &str) -> Result<Reference<D>, Fault> {
         if is_address(path) {
             return self.link(path).map(Reference::linked);
@@ -457,12 +461,12 @@ impl Host {
         Ok(Endpoint::new(self.find(path)?, self.weak()))
     }
 
-    /// Returns the paths in use, in order.
+    /// Returns the paths in use, sorted.
     pub fn paths(&self) -> Vec<String> {
         self.inner.table.lock().places.keys().cloned().collect()
     }
 
-    /// Returns the counts of a service.
+    /// Returns the counts of a service's requests.
     ///
     /// # Errors
     /// Fails as [`reference`](Self::reference) does.
@@ -534,7 +538,7 @@ impl Host {
     /// Waits until `found` returns something. Calls `found` again whenever a service has become ready or has ended.
     pub(crate) async fn until<T>(&self, mut found: impl FnMut(&Self) -> Option<T>) -> T {
         poll_fn(|polling| {
-            // Registered before the check, so that no event is missed in between.
+            // The waker is registered before the check, so that no event is missed in between.
             self.inner.table.lock().waiting.push(polling.waker().clone());
             found(self).map_or(Poll::Pending, Poll::Ready)
         })
@@ -575,7 +579,7 @@ impl Host {
         table.incarnation
     }
 
-    /// Puts a service at a path.
+    /// Replaces the occupant of a path, and wakes the tasks that wait for a service.
     pub(crate) fn occupy(&self, path: &str, what: Occupant) {
         let (waiting, _before) = {
             let mut table = self.inner.table.lock();
@@ -585,7 +589,7 @@ impl Host {
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// Frees a path. Its supervisor calls this as the last step.
+    /// Frees a path. The supervisor of the service calls this as its last step.
     pub(crate) fn vacate(&self, path: &str) {
         let (place, waiting) = {
             let mut table = self.inner.table.lock();
@@ -609,17 +613,17 @@ impl Host {
     }
 
     async fn tell(&self, news: News) {
-        // Refused only at the end of the host, when nobody uses the directory any more.
+        // The port refuses news only at the end of the host, when nobody uses the directory any more.
         if let Ok(told) = self.inner.news.ask(|reply| (news, reply)) {
             let _ = told.await;
         }
     }
 
-    /// Ends all services one after the other, the most recently started first and the directory last. No new services
-    /// are accepted.
+    /// Ends all services one after the other, the most recently started first and the directory last. From then on, the
+    /// host accepts no new services.
     ///
-    /// Returns when all have ended, or after `limit` on the host's clock. Services that have not ended by then are cut
-    /// off, which drops the futures of their handlers. The report names them.
+    /// Returns when all services have ended, or after `limit` on the host's clock. Services that have not ended by then
+    /// are cut off, which drops the futures of their handlers. The report names the services that were cut off.
     ///
     /// # Example
     /// ```
@@ -646,7 +650,7 @@ impl Host {
                 continue;
             };
             let asked = local.shared().stop.ask(|reply| StopRequest { why: Stop::Shutdown, reply });
-            // Refused if the service is ending already: then its supervisor removes it.
+            // The request is refused if the service is ending already; then the supervisor of the service removes it.
             let ended = async {
                 match asked {
                     Ok(answer) => drop(answer.await),
@@ -679,7 +683,7 @@ impl Host {
     }
 }
 
-/// Starts the directory and sends it the news, one after the other.
+/// Starts the directory, and then forwards the news to it one by one.
 async fn tell_directory(host: WeakHost, news: Port<(News, Reply<()>)>) {
     let Some(strong) = host.upgrade() else { return };
     // The directory's own announcement waits in the port until the directory is ready.

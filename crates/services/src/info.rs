@@ -1,4 +1,4 @@
-//! The description of a service by itself.
+//! The description that a service gives of itself.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,8 +35,8 @@ pub struct Info {
     pub counts: Counts,
     /// The numbers of waiting requests, by operation.
     pub waiting: Vec<Waiting>,
-    /// Problems at the start, such as a state that had to be restored from its copy. The service works, but needs
-    /// attention.
+    /// Problems at the start, such as a state that had to be restored from its copy. A service with such problems
+    /// works, but needs attention.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<String>,
 }
@@ -47,7 +47,7 @@ pub struct Info {
 /// See [`Info`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Waiting {
-    /// The operation.
+    /// The name of the operation.
     pub operation: String,
     /// The verb of the operation.
     pub verb: Verb,

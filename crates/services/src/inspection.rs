@@ -51,9 +51,9 @@ pub struct Running {
     pub caller: Option<String>,
     /// The time since the handler first waited, on the host's clock.
     pub age: Duration,
-    /// The waits of the handler; there are several if it takes the first of several. Empty if it has just been woken,
-    /// or if the host cannot see the wait. The host sees waits for answers of services, for timers, and at ports that
-    /// it [watches](Host::watch_port).
+    /// Descriptions of the events that the handler waits for: several if it waits for the first of several events. The
+    /// list is empty if the handler has just been woken, or if the host cannot see the wait. The host sees waits for
+    /// answers of services, for timers, and at ports that it [watches](Host::watch_port).
     pub waits_for: Vec<String>,
 }
 
@@ -67,15 +67,15 @@ pub struct SubscriberView {
     pub name: Option<String>,
     /// The number of changes that the subscriber has not yet taken.
     pub queued: usize,
-    /// The number of changes that were dropped, and that the subscriber has not been told about yet.
+    /// The number of dropped changes that the subscriber has not been told about yet.
     pub missed: u64,
 }
 
 impl Host {
     /// Inspects all services: waiting handlers, waiting requests, subscribers.
     ///
-    /// Cost: proportional to the services, their waiting handlers and subscribers, and the living tasks; each list is
-    /// locked once. A handler that never waits pays nothing for the inspection.
+    /// Cost: proportional to the numbers of services, waiting handlers, subscribers and living tasks. Each of these
+    /// lists is locked once. A handler that never waits pays nothing for the inspection.
     ///
     /// # Example
     /// ```

@@ -1,9 +1,9 @@
 //! Services: one state document, a fixed set of verbs, handlers for the state, partners and subscribers.
 //!
-//! A service is your own type. It has a *document*, the state that others may see, and *operations*, each with one of
-//! eleven [verbs](Verb). Each operation has a handler. The handler's receiver determines which other handlers may run
-//! at the same time: `&self` reads, `&mut self` changes, `self` ends the service. A [`Host`] runs the service at a
-//! path, and a [`Reference`] sends it requests, in the same way in this process and over a network.
+//! A service is your own type. A service has a *document*, the state that others may see, and *operations*, each with
+//! one of eleven [verbs](Verb). Each operation has a handler. The handler's receiver determines which other handlers
+//! may run at the same time: `&self` reads, `&mut self` changes, `self` ends the service. A [`Host`] runs the service
+//! at a path, and a [`Reference`] sends it requests, in the same way in this process and over a network.
 //!
 //! # A service
 //!
@@ -93,7 +93,7 @@
 //! `publisher.rs`.
 #![forbid(unsafe_code)]
 
-// The code that the derive of operations generates names this crate as users do.
+// The derive macro for operations generates code that calls this crate `lehr_services`, inside the crate too.
 extern crate self as lehr_services;
 
 mod call;

@@ -21,11 +21,11 @@ pub enum Phase {
     Starting,
     /// The service handles requests.
     Ready,
-    /// Running requests are finished; new ones are refused.
+    /// The service finishes running requests and refuses new ones.
     Stopping,
     /// The service has crashed and is about to start again.
     Restarting,
-    /// The service could not be started, or crashed too often.
+    /// The service could not be started again after a crash, or crashed too often.
     Failed,
 }
 
@@ -52,7 +52,8 @@ pub enum Stop {
     Dropped,
     /// The host shuts down.
     Shutdown,
-    /// An exclusive handler of the service panicked, and the restart policy allows no further restart.
+    /// An exclusive handler of the service panicked, and the policy is [`Restart::OnPanic`]. The service may start
+    /// again.
     Crashed {
         /// The panic's text.
         message: String,
@@ -84,7 +85,7 @@ pub enum Restart {
     },
 }
 
-/// The restarts of one service so far.
+/// The times of a service's restarts within the period of its policy.
 #[derive(Debug, Default)]
 pub(crate) struct Restarts {
     times: VecDeque<Duration>,

@@ -1,7 +1,7 @@
 //! The interface between a reference and a service in another process: requests as bytes, with their options.
 //!
-//! A network edge (HTTP, in the crate `lehr-node`) implements [`Link`] on one side. On the other side it calls
-//! [`Endpoint`](crate::Endpoint), which is a link too. A reference can use an endpoint directly; it then encodes its
+//! A network edge (HTTP, in the crate `lehr-node`) implements [`Link`] on one side. On the other side, the edge calls
+//! an [`Endpoint`](crate::Endpoint), which is a link too. A reference can use an endpoint directly; it then encodes its
 //! requests inside one process. Tests compare both paths in this way. A client of one build of a contract also uses
 //! this path to reach a service of another build.
 
@@ -41,7 +41,8 @@ pub enum Action {
 pub struct Message {
     /// The action.
     pub action: Action,
-    /// The verb of the action. It determines whether the request may be sent again if its fate is unknown.
+    /// The verb of the action. Unless the request has a key, the verb determines whether it may be sent again if its
+    /// outcome is unknown.
     pub verb: Verb,
     /// The body of the operation, in `format`.
     pub body: Vec<u8>,
@@ -56,7 +57,7 @@ pub struct Message {
 /// The options of a request, whether it is encoded or not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// The time after which the answer is of no use.
+    /// The time limit of the request, after which its sender no longer waits for the answer.
     pub within: Option<Duration>,
     /// A key that makes it safe to repeat the request.
     pub key: Option<String>,
@@ -69,14 +70,14 @@ pub struct Options {
     pub trace: Option<TraceParent>,
     /// The caller that the network edge has verified; never an unverified claim of the client.
     pub caller: Option<String>,
-    /// The contract that the client was built with.
+    /// The contract that the client expects the service to have.
     pub contract: Option<(String, Version)>,
 }
 
 /// An answer in encoded form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answered {
-    /// The reply, in the requested format. All receivers of the same state share it.
+    /// The reply, in the requested format. All receivers of the same state share these bytes.
     pub body: Arc<Vec<u8>>,
     /// The version of the state, if the answer is the state.
     pub version: Option<u64>,
@@ -87,7 +88,7 @@ pub struct Answered {
 /// A connection to one service.
 pub trait Link: fmt::Debug + Send + Sync {
     /// Sends a request. The request is handed over before this method returns, so requests arrive in the order of the
-    /// calls. The future gives the answer. Dropping the future gives up the request, and the service is notified if
+    /// calls. The future returns the answer. Dropping the future cancels the request, and the service is notified if
     /// possible.
     fn send(&self, message: Message) -> Pending<'static, Result<Answered, Fault>>;
 
@@ -123,8 +124,8 @@ pub enum LinkEvent {
     },
 }
 
-/// A subscription over a link. Dropping it unsubscribes.
+/// A subscription over a link. Dropping the subscription unsubscribes.
 pub trait Events: Send {
-    /// Returns the next event. Cancel-safe.
+    /// Returns the next event. Cancel-safe: dropping the future loses no event.
     fn next(&mut self) -> Pending<'_, Result<LinkEvent, End>>;
 }

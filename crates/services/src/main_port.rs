@@ -72,13 +72,13 @@ impl MainPort {
     }
 }
 
-/// The reason why a request was not handed over.
+/// The reason why a request could not be handed to the service.
 pub(crate) enum Unsent<O> {
     /// The service is ending or has ended; the request is given back.
     Closed(O, Option<Box<Envelope>>),
     /// The contract has an operation of this name, but with the type of another build.
     Foreign(O),
-    /// Any other reason.
+    /// The request is refused for any other reason, which the fault gives.
     Fault(Fault),
 }
 
@@ -160,7 +160,8 @@ type Glance<D> = Arc<dyn Fn() -> Option<State<D>> + Send + Sync>;
 /// The port for requests for the whole state.
 pub(crate) struct Whole<D> {
     pub(crate) port: Port<Ask<D>>,
-    /// Present while the service runs; the function inside holds the state.
+    /// The function that returns the state without a message. The function is present while the service runs, and it
+    /// holds the state.
     glance: Arc<Mutex<Option<Glance<D>>>>,
     /// The last state in encoded form, for all receivers.
     pub(crate) written: Arc<Written>,
@@ -182,7 +183,7 @@ impl<D> Whole<D> {
         *self.glance.lock() = Some(Arc::new(glance));
     }
 
-    /// Returns the state, if no handler changes it and no waiting request would.
+    /// Returns the state, if no handler changes it and no waiting request would change it.
     pub(crate) fn glance(&self) -> Option<State<D>> {
         let glance = self.glance.lock().clone();
         glance.and_then(|glance| glance())
@@ -231,8 +232,8 @@ impl Local {
         self.is_permanent
     }
 
-    /// Accepts no more requests, refuses the waiting ones, and notifies subscribers. After a teardown, it only notifies
-    /// the subscribers.
+    /// Closes the ports, refuses the waiting requests, and notifies the subscribers. If a teardown has already closed
+    /// the ports, this function only notifies the subscribers.
     pub(crate) fn end(&self) {
         self.main.entries.iter().for_each(|entry| (entry.close)(&*entry.port));
         self.encoded.close();
@@ -277,7 +278,7 @@ impl Local {
         }
     }
 
-    /// Sends an operation that came as bytes.
+    /// Decodes an operation that came as bytes, and sends it.
     pub(crate) fn invoke(
         &self,
         name: &str,
@@ -294,7 +295,8 @@ impl Local {
         self.whole.downcast_ref()
     }
 
-    /// Returns the state, if it is available without a message: no handler changes it, and no waiting request would.
+    /// Returns the state, if it is available without a message: no handler changes it, and no waiting request would
+    /// change it.
     pub(crate) fn glance<D: Contract>(&self) -> Option<State<D>> {
         let state = self.whole::<D>()?.glance()?;
         self.shared.counters.handled.add(1);
@@ -335,7 +337,7 @@ pub(crate) fn ask_for<D: Contract>(
     })
 }
 
-/// Returns the fault of a reference to another kind of service.
+/// Returns the fault of a reference whose type `D` is not the type of the service's document.
 pub(crate) fn other_contract<D: Contract>(shared: &Shared) -> Fault {
     mismatch(shared, D::NAME, D::VERSION)
 }

@@ -1,7 +1,7 @@
 //! Numbers that a service adds to its node's `/metrics`, such as its jobs by state.
 //!
-//! These numbers are not part of the document. They have no subscribers, are not kept on disk, and start from zero in a
-//! new process.
+//! These numbers are not part of the document. The numbers have no subscribers, are not kept on disk, and start from
+//! zero in each incarnation of the service.
 
 use std::collections::BTreeMap;
 

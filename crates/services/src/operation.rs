@@ -16,7 +16,8 @@ use crate::verb::{self, Kind};
 
 /// A message to services of a contract.
 ///
-/// The message is moved: between services of one process nothing is copied or encoded, and the sender no longer has it.
+/// Between services of one process, the message is moved: it is neither copied nor encoded, and the sender no longer
+/// has it.
 ///
 /// # Example
 /// ```
@@ -45,9 +46,9 @@ pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSc
     /// The name in the contract: lower case letters, digits and underscores.
     const NAME: &'static str;
 
-    /// The media types of bodies that are bytes and not a document, such as `text/csv`. A body with one of these types
-    /// becomes the field `data` of the operation, and its media type the field `media_type`. The other fields come from
-    /// the query of the address. Default: none.
+    /// The media types of bodies that clients may send as plain bytes instead of a document, such as `text/csv`. A body
+    /// with one of these types becomes the field `data` of the operation, and its media type the field `media_type`.
+    /// The other fields come from the query string of the URL. Default: none.
     ///
     /// # Example
     /// ```
@@ -76,7 +77,7 @@ pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSc
         None
     }
 
-    /// Returns the same operation under the name in the request. This is for operations of [dynamic
+    /// Returns the same operation under the name in the request. This method is for operations of [dynamic
     /// services](crate::Outline), whose names are not known at compile time.
     #[doc(hidden)]
     fn under(self, _name: &'static str) -> Self {
@@ -86,8 +87,8 @@ pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSc
 
 /// Replaces the state by another document, in one step.
 ///
-/// A service accepts it only if its handlers allow it: by [`Handlers::replaceable`](crate::Handlers::replaceable), or
-/// by a handler for `Replace`.
+/// A service accepts this operation only if it has called [`Handlers::replaceable`](crate::Handlers::replaceable), or
+/// has a handler for `Replace`.
 ///
 /// # Example
 /// See [`Handlers::replaceable`](crate::Handlers::replaceable).
@@ -116,7 +117,7 @@ pub(crate) struct Envelope {
 /// An operation that was sent, with its reply and options.
 pub(crate) struct Request<O: Operation> {
     pub(crate) operation: O,
-    /// `None` if no reply is wanted.
+    /// The reply; `None` if the sender wants no reply.
     pub(crate) reply: Option<Reply<Result<O::Reply, Fault>>>,
     pub(crate) envelope: Option<Box<Envelope>>,
 }

@@ -21,7 +21,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from
 /// The partners that a service needs, each with its own name; see [`Service::partners`](crate::Service::partners).
 ///
 /// A binding in the placement overrides these settings, and may name a service of another node. A partner is found
-/// again after it has been restarted, or when its node comes back. While it is away, requests to it fail with
+/// again after it has been restarted, or when its node comes back. While a partner is away, requests to it fail with
 /// [`Code::Unavailable`](crate::Code).
 ///
 /// # Example
@@ -88,7 +88,7 @@ impl fmt::Debug for Need {
 /// The way in which the host finds or creates a partner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Policy {
-    /// An existing service; if there are several, the one whose path comes first.
+    /// An existing service; if there are several, the service whose path comes first.
     Existing,
     /// An existing service, or else a new one.
     ExistingOrCreate,
@@ -99,8 +99,8 @@ pub(crate) enum Policy {
 }
 
 impl Partners {
-    /// Uses an existing service; if there are several, the one whose path comes first. If there is none, the start
-    /// waits for the time that [`Placement::patience`](crate::Placement::patience) sets.
+    /// Uses an existing service; if there are several, the service whose path comes first. If there is none, the start
+    /// waits for one, at most for the time that [`Placement::patience`](crate::Placement::patience) sets.
     pub fn existing<D: Contract>(&mut self, name: &'static str) -> &mut Need {
         self.add::<D>(name, Policy::Existing)
     }
@@ -140,13 +140,13 @@ impl Need {
 /// The place where a partner was found.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
-    /// At a path of this host.
+    /// The partner is at a path of this host.
     Here(String),
-    /// On another node.
+    /// The partner is on another node.
     There(Arc<dyn Link>),
 }
 
-/// Returns the address of each partner that the service needs.
+/// Finds or creates each partner that the service needs.
 pub(crate) async fn find_partners<S: Service>(
     host: &Host,
     placement: &Placement,
@@ -172,7 +172,8 @@ pub(crate) async fn find_partners<S: Service>(
         let is_elsewhere = placement.bindings.get(need.name).is_some_and(|at| is_address(at));
         match find_partner(host, placement, contract, &need, patience).await {
             Ok(partner) => found.push((need, Some(partner))),
-            // A partner that the placement names may be away, but may not be of another kind.
+            // An optional partner for which the placement gives an address may be away, but it must not have another
+            // contract.
             Err(fault) if need.is_optional && (!is_elsewhere || fault.code() == Code::Unavailable) => {
                 found.push((need, None));
             }
@@ -223,7 +224,8 @@ async fn find_partner(
     }
 }
 
-/// Requests the description of a service on another node, until that service is ready.
+/// Requests the description of a service on another node again and again, until that service is ready or `patience` is
+/// over.
 async fn find_there(host: &Host, address: &str, need: &Need, patience: Duration) -> Result<Found, Fault> {
     let link = host.link(address)?;
     let mut last = None;
@@ -263,7 +265,7 @@ async fn find_there(host: &Host, address: &str, need: &Need, patience: Duration)
     )
 }
 
-/// Returns whether a service that does not exist now may exist later.
+/// Returns whether a fault with this code may pass, so that the service can be found later.
 fn is_away(code: Code) -> bool {
     code.may_pass() || matches!(code, Code::UnknownService | Code::ResponseTimeout | Code::StartFailed)
 }

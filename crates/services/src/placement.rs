@@ -38,13 +38,13 @@ pub struct Placement {
     pub(crate) state: Option<PathBuf>,
     pub(crate) configuration: Option<Value>,
     pub(crate) cores: Vec<usize>,
-    /// The contracts of the services for which this one is created, outermost first.
+    /// The contracts of the services for which this service is created, outermost first.
     pub(crate) made_for: Vec<String>,
 }
 
 impl Placement {
-    /// Creates a placement at this path: `/` and names of lower case letters, digits, `.`, `_` and `-`, with `/`
-    /// between them.
+    /// Creates a placement at this path. A path consists of names, each after a `/`; names have lower case letters,
+    /// digits, `.`, `_` and `-`.
     pub fn at(path: impl Into<String>) -> Self {
         Self {
             path: path.into(),
@@ -64,8 +64,8 @@ impl Placement {
         &self.path
     }
 
-    /// Sets the maximum number of requests of each operation that may wait. Beyond it, requests are refused with
-    /// [`Code::QueuingLimitExceeded`]. Default: 1024.
+    /// Sets the maximum number of requests of each operation that may wait. Beyond this number, requests are refused
+    /// with [`Code::QueuingLimitExceeded`]. Default: 1024.
     pub fn queue(mut self, requests: usize) -> Self {
         self.queue = requests;
         self
@@ -156,8 +156,8 @@ impl Placement {
     /// Runs the handlers of the service on these cores, with one worker of its own for each core. Default: on the
     /// workers of the host.
     ///
-    /// This does not move computations that the service runs elsewhere: it can place them by
-    /// [`Starting::cores`](crate::Starting::cores). Two services on disjoint cores never compete for a worker.
+    /// Computations that the service runs outside its handlers are not moved. The service can place such computations
+    /// with [`Starting::cores`](crate::Starting::cores). Two services on disjoint cores never compete for a worker.
     ///
     /// # Example
     /// ```

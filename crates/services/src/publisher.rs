@@ -1,10 +1,10 @@
-//! The subscribers to the changes of one service, each with a bounded queue, so that a slow one does not delay the
-//! others.
+//! The subscribers to the changes of one service, each with a bounded queue, so that a slow subscriber does not delay
+//! the other subscribers.
 //!
 //! A change is published while its handler still has exclusive access to the state, so changes are published in the
 //! order of their versions. A subscriber registers in the concurrent group, so no change can happen between its
-//! snapshot and its registration. A full queue is emptied and marked. Its subscriber learns how many changes it missed
-//! and gets the state again.
+//! snapshot and its registration. A full queue is emptied and marked. The subscriber then learns how many changes it
+//! missed, and gets the state again.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -32,7 +32,7 @@ pub struct Change {
     verb: Verb,
     key: Option<String>,
     body: Body,
-    /// The encoded body, in JSON and in MessagePack. Each is encoded once for all subscribers.
+    /// The encoded body, in JSON and in MessagePack. Each format is encoded once for all subscribers.
     written: [OnceLock<Result<Arc<[u8]>, Fault>>; 2],
 }
 
@@ -122,8 +122,8 @@ impl Change {
     /// Returns the operation, if it is an `O`.
     ///
     /// # Errors
-    /// Returns [`Code::ActionNotSupported`] if it is another operation. Returns [`Code::MessageNotSupported`] if it
-    /// came from another process in a form that cannot be read as an `O`.
+    /// Returns [`Code::ActionNotSupported`] if the change was made by another operation. Returns
+    /// [`Code::MessageNotSupported`] if the operation came from another process or build, and cannot be read as an `O`.
     ///
     /// # Example
     /// See [`Subscription`](crate::Subscription).
@@ -142,11 +142,11 @@ impl Change {
         }
     }
 
-    /// Returns the operation as bytes, for network edges. It is encoded once for all receivers.
+    /// Returns the operation as bytes, for network edges. The operation is encoded once for all receivers.
     ///
     /// # Errors
-    /// Fails if the operation cannot be expressed in the format. It also fails if the bytes came from another process
-    /// in the other format and are not a document.
+    /// Fails if the operation cannot be expressed in the format. This method also fails if the bytes came from another
+    /// process in the other format and are not a document.
     ///
     /// # Example
     /// See [`from_bytes`](Self::from_bytes).
@@ -173,11 +173,11 @@ pub(crate) struct Publisher {
 }
 
 impl Publisher {
-    /// Returns whether anyone subscribes to changes. Exclusive handlers check this before each change.
+    /// Returns whether anyone subscribes to changes. Exclusive handlers call this method before each change.
     ///
-    /// No lock is needed, because subscribers register in concurrent handlers. The interleave ends these, under its own
-    /// lock, before it starts an exclusive handler. A subscriber that leaves meanwhile may still be counted; it then
-    /// gets nothing.
+    /// No lock is needed, because subscribers register in concurrent handlers. The interleave ends concurrent handlers,
+    /// under its own lock, before it starts an exclusive handler. A subscriber that leaves meanwhile may still be
+    /// counted; it then gets nothing.
     pub(crate) fn is_watched(&self) -> bool {
         self.watching.get() > 0
     }
@@ -204,7 +204,7 @@ impl Publisher {
         subscribers.iter().map(view).collect()
     }
 
-    /// Adds a subscriber. If it has a name, it replaces the subscriber with the same name.
+    /// Adds a subscriber. A subscriber with a name replaces the earlier subscriber with the same name.
     pub(crate) fn add(&self, subscriber: Arc<Subscriber>) {
         let replaced = self.change(|subscribers| {
             let same = |other: &Arc<Subscriber>| subscriber.name.is_some() && other.name == subscriber.name;
@@ -245,7 +245,7 @@ impl Publisher {
                 step.goes_on
             });
         });
-        // After the lock: a waker may run foreign code.
+        // The wakers are called after the lock is released, because a waker may run foreign code.
         wakers.into_iter().for_each(Waker::wake);
     }
 }
@@ -270,7 +270,7 @@ pub(crate) struct Subscriber {
 #[derive(Debug, Default)]
 struct Queue {
     changes: VecDeque<Arc<Change>>,
-    /// The number of dropped changes. While it is not 0, no change is queued.
+    /// The number of dropped changes. While this number is not 0, no change is queued.
     missed: u64,
     /// The number of changes that the subscriber still wants.
     remaining: Option<u64>,
@@ -282,7 +282,7 @@ struct Queue {
 /// The next event for a subscriber.
 pub(crate) enum Next {
     Change(Arc<Change>),
-    /// This many changes were dropped; no event follows until [`Subscriber::resume`] is called.
+    /// The number of changes that were dropped; no event follows until [`Subscriber::resume`] is called.
     Gap(u64),
     End(End),
     Nothing,
@@ -394,12 +394,13 @@ impl Subscriber {
         Next::Nothing
     }
 
-    /// Returns whether this is the first call, before which the publisher does not know the subscriber.
+    /// Returns `true` in the first call only: until then, the publisher does not know the subscriber.
     pub(crate) fn begin(&self) -> bool {
         !std::mem::replace(&mut self.queue.lock().has_begun, true)
     }
 
-    /// Queues changes again, beginning after the state that the caller sees. Call it only while no change can happen.
+    /// Queues changes again, beginning after the state that the caller sees. Call this method only while no change can
+    /// happen.
     pub(crate) fn resume(&self) {
         let mut queue = self.queue.lock();
         queue.missed = 0;

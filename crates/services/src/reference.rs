@@ -32,10 +32,10 @@ use crate::shared::StopRequest;
 use crate::subscription::{Subscribe, Subscription};
 use crate::verb::{Kind, Verb};
 
-/// The state of a service at one version. It never changes, however long you keep it.
+/// The state of a service at one version. A `State` never changes, no matter how long you keep it.
 ///
-/// In this process, this is the state itself and not a copy. While you keep it, the service copies the state before the
-/// next change.
+/// For a service in this process, a `State` is the state itself and not a copy. While you keep it, the service copies
+/// the state before the next change.
 ///
 /// # Example
 /// See [`Reference::get`].
@@ -205,7 +205,7 @@ impl<D: Contract> Reference<D> {
         self.with(|options| options.within = Some(time))
     }
 
-    /// Makes it safe to send the next request again, under this key: the service carries it out once, and repeats its
+    /// Makes it safe to send a request again with the same key: the service carries it out once, and then repeats its
     /// answer.
     pub fn key(self, key: impl Into<String>) -> Self {
         self.with(|options| options.key = Some(key.into()))
@@ -232,7 +232,7 @@ impl<D: Contract> Reference<D> {
     /// Sends an operation and waits for the answer.
     ///
     /// The operation is sent when the future is first polled. Dropping the future afterwards does not undo the request.
-    /// Over a link, and with [`within`](Self::within), the service is asked to give the request up. Cost, in this
+    /// Over a link, and with [`within`](Self::within), the service is asked to cancel the request. Cost, in this
     /// process: a post, and one allocation for the reply.
     ///
     /// # Errors
@@ -267,12 +267,12 @@ impl<D: Contract> Reference<D> {
     /// Sends an operation now, and lets you await its answer later. Many requests can be in progress at once; they stay
     /// in order.
     ///
-    /// In this process the operation is sent in the call. Over a link, and with [`within`](Self::within), it is sent
-    /// when the answer is first polled. Dropping the answer gives it up, but a request that has been sent may still be
-    /// carried out.
+    /// In this process, this method sends the operation at once. Over a link, and with [`within`](Self::within), the
+    /// operation is sent when the answer is first polled. If you drop the answer, a request that has been sent may
+    /// still be carried out.
     ///
     /// # Errors
-    /// Awaiting the answer fails as [`call`](Self::call) does.
+    /// Awaiting the answer returns the same faults as [`call`](Self::call).
     ///
     /// # Example
     /// ```
@@ -317,9 +317,9 @@ impl<D: Contract> Reference<D> {
 
     /// Sends an operation without waiting for its answer; returns when the service has accepted it.
     ///
-    /// The outcome shows only in the counts, and subscribers get the change. Over a link this waits for the answer,
-    /// because only an answer shows that the request has arrived. A fault of the service then becomes the fault of this
-    /// call. The operation is sent when the future is first polled.
+    /// The outcome shows only in the counts, and subscribers get the change. Over a link, this method waits for the
+    /// answer, because only an answer shows that the request has arrived. A fault of the service then becomes the fault
+    /// of this call. The operation is sent when the future is first polled.
     ///
     /// Cost, in this process: a post, without an allocation.
     ///
@@ -373,7 +373,7 @@ impl<D: Contract> Reference<D> {
         })
     }
 
-    /// Returns the service that replaced one that has ended.
+    /// Returns the service that now exists at the path of a service that has ended.
     fn anew(&self, at: &Arc<Local>, host: &WeakHost) -> Result<Arc<Local>, Fault> {
         let path = &at.shared().path;
         let host = host.upgrade().ok_or_else(|| stopping(path))?;
@@ -446,7 +446,8 @@ impl<D: Contract> Reference<D> {
     /// Adds the differences between the two builds to the fault of a body that was not understood.
     async fn explain<O: Operation>(&self, link: &dyn Link, fault: Fault) -> Fault {
         if D::IS_SHARED {
-            // Services that share a document may need more fields than these types have, each service different ones.
+            // Services that share a document may need more fields than these types have, and each service may need
+            // different fields.
             return fault;
         }
         let Ok(info) = self.ask_info(link).await else { return fault };
@@ -467,7 +468,7 @@ impl<D: Contract> Reference<D> {
         }
         options.trace = Context::current().and_then(|context| context.traces().first().copied());
         // Requests of a handler have at most the time for which the handler's caller waits. In this process the context
-        // enforces this; over a link this line does.
+        // enforces this limit; over a link, the option `within` does.
         if let Some(left) = time_left() {
             options.within = Some(options.within.map_or(left, |within| within.min(left)));
         }
@@ -614,8 +615,8 @@ impl<D: Contract> Reference<D> {
     /// Ends the service. When you get the answer, nothing of the service remains: later requests get
     /// [`Code::UnknownService`].
     ///
-    /// Running operations finish, waiting ones are refused with [`Code::ServiceStopping`], then [`Service::stop`] runs.
-    /// Don't wait for the answer in a handler of the service itself: the end would wait for the handler.
+    /// Running operations finish, waiting operations are refused with [`Code::ServiceStopping`], then [`Service::stop`]
+    /// runs. Don't wait for the answer in a handler of the service itself: the end would wait for the handler.
     ///
     /// # Errors
     /// Returns [`Code::ActionNotSupported`] if only the host may end the service.
@@ -651,7 +652,7 @@ pub struct Asked<T>(On<T>);
 enum On<T> {
     Answer(Answer<Result<T, Fault>>),
     Call(Pending<'static, Result<T, Fault>>),
-    /// `None` once the fault has been returned.
+    /// The fault of a request that could not be sent; `None` once the fault has been returned.
     Refused(Option<Fault>),
 }
 
@@ -693,7 +694,7 @@ pub(crate) fn end(at: &Local) -> Result<Answer<Result<(), Fault>>, Fault> {
     at.shared().stop.ask(|reply| StopRequest { why, reply }).map_err(|_| stopping(&at.shared().path))
 }
 
-/// Returns the fault of a reference to a service that no longer exists.
+/// Returns the fault of a reference to an earlier incarnation of a service.
 pub(crate) fn stale(path: &str) -> Fault {
     let reason = format!("{path} has been restarted since the reference was made; look it up again");
     Fault::new(Code::StaleReference, reason).here()
@@ -708,7 +709,7 @@ fn context(name: &str, host: &WeakHost, limit: Duration) -> Context {
     }
 }
 
-/// Cancels a context when it is dropped, because the result is no longer wanted.
+/// Cancels its context when this value is dropped, because then the result is no longer wanted.
 pub(crate) struct Cancels(pub(crate) Context);
 
 impl Drop for Cancels {

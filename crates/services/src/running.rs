@@ -1,10 +1,10 @@
-//! The running handlers of a service, the times when they began to wait, and what they wait for. They show why a
-//! service is stuck.
+//! The running handlers of a service, the times when they began to wait, and what they wait for. These records show why
+//! a service is stuck.
 //!
-//! A handler that does not wait is never recorded. It ends with its first poll, and recording costs it only two stores
-//! to a thread-local word. A handler is recorded at its first wait, with the task that it runs in, and gives its reason
-//! at each wait. A request to another service gives the reason itself (`waiting_for`). The runtime's inspector finds
-//! waits at ports and timers by the task.
+//! A handler that does not wait is never recorded. Such a handler ends with its first poll, and recording costs it only
+//! two stores to a thread-local word. A handler is recorded at its first wait, with the task that it runs in, and gives
+//! its reason at each wait. A request to another service gives the reason itself (`waiting_for`). The runtime's
+//! inspector finds waits at ports and timers by the task.
 //!
 //! This module does not see a handler that computes, or blocks its thread, within its first poll. But the queue behind
 //! such a handler shows in the counts, and the runtime's watchdog names its worker.
@@ -107,8 +107,8 @@ impl<F: Future> Future for Watched<'_, F> {
     }
 }
 
-/// Resets the flag that a handler is being polled, even if the handler panics. If the handler was polled within another
-/// one, the flag is set back to the value for the outer handler.
+/// Restores the earlier value of `IS_HANDLING` after a poll, even if the handler panics. A handler may be polled within
+/// another handler.
 struct Polled(bool);
 
 impl Drop for Polled {
@@ -127,12 +127,12 @@ pub(crate) fn time_left() -> Option<Duration> {
     Some(deadline.saturating_sub(Clock::current().now()))
 }
 
-/// It is not inlined, because a future that does not wait never calls it.
+/// Records that a handler waits, and for what. Handlers that do not wait never call this function.
 #[cold]
 fn note(call: &Call, operation: &'static str, noted: &mut Option<Noted>, task: usize) {
     let reason = REASON.take();
     let shared = call.shared();
-    // Read before the lock is taken: a clock may be the user's code.
+    // The clock is read before the lock is taken, because a clock may be the user's code.
     let since = if noted.is_none() { shared.host().map(|host| host.clock().now()) } else { None };
     let mut entries = shared.handling.entries.lock();
     match noted {

@@ -25,9 +25,9 @@ use crate::start::Starting;
 
 /// A kind of service: its state document and everything else that its handlers need.
 ///
-/// It is `Clone` because a handler makes its changes to a copy while an older snapshot of the state is in use. Keep
-/// large parts of the document behind an `Arc`, and resources (handles, references to partners) outside the document,
-/// so that cloning is cheap.
+/// A service is `Clone`, because a handler makes its changes to a copy while an older snapshot of the state is in use.
+/// Keep large parts of the document behind an `Arc`, and resources (handles, references to partners) outside the
+/// document, so that cloning is cheap.
 ///
 /// # Example
 /// For a complete service with two operations, see the page of the crate.
@@ -63,8 +63,8 @@ pub trait Service: Clone + Send + Sync + 'static {
         async { Ok(()) }
     }
 
-    /// Ends the service. Running operations have ended by then, and waiting ones have been refused. Default: the value
-    /// is dropped.
+    /// Ends the service. Running operations have ended by then, and waiting operations have been refused. Default: the
+    /// value is dropped.
     fn stop(self, _why: Stop) -> impl Future<Output = ()> + Send {
         async { drop(self) }
     }
@@ -112,9 +112,9 @@ pub trait Concurrent<O: Operation<Contract = Self::Document>>: Service {
 
 /// Handles `O` with exclusive access to the state.
 ///
-/// A fault means that nothing happened: check first, then change. A handler may leave the state half changed if it
-/// panics, or if its request runs out of time during a wait. Subscribers then get the whole state again. A service with
-/// [`Restart::OnPanic`](crate::Restart) restarts after a panic.
+/// A handler that returns a fault must leave the state unchanged: check first, then change. A handler may leave the
+/// state half changed if it panics, or if its request runs out of time during a wait. Subscribers then get the whole
+/// state again. A service with [`Restart::OnPanic`](crate::Restart) restarts after a panic.
 ///
 /// # Example
 /// See the page of the crate.

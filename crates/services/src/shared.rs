@@ -18,10 +18,10 @@ use crate::publisher::Publisher;
 use crate::running::Handling;
 use crate::store::Store;
 
-/// The number of request keys that a service remembers; the oldest are forgotten first.
+/// The maximum number of request keys that a service remembers; it forgets the oldest keys first.
 const KEYS_MAX: usize = 4096;
 
-/// The shared state; see the page of the module.
+/// The state that the handlers, references and subscriptions of one incarnation of a service share.
 pub(crate) struct Shared {
     pub(crate) path: String,
     pub(crate) incarnation: u64,
@@ -44,32 +44,32 @@ pub(crate) struct Shared {
     ended: Mutex<Option<StopRequest>>,
 }
 
-/// The last request of a service.
+/// A request to end a service.
 pub(crate) struct StopRequest {
     pub(crate) why: Stop,
     /// The reply, which is sent when nothing of the service remains.
     pub(crate) reply: Reply<Result<(), Fault>>,
 }
 
-/// The counts of a service since it started.
+/// The counts of a service's requests since it started.
 ///
 /// # Example
 /// See [`Host::counts`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct Counts {
-    /// Requests whose handler has ended.
+    /// Requests that were handled, reads of the whole state included.
     pub handled: u64,
-    /// Handled requests that were answered with a fault.
+    /// Handled requests that ended in a fault.
     pub faults: u64,
     /// Handlers that panicked.
     pub panics: u64,
-    /// Answers whose client had stopped waiting.
+    /// Answers that came after the client had stopped waiting.
     pub late: u64,
-    /// Repeated requests that were answered from memory, by their key.
+    /// Requests that were sent again under the same key, and answered from memory.
     pub repeated: u64,
 }
 
-/// The counters behind [`Counts`]. Each is a separate atomic, because every request changes some of them.
+/// The counters behind [`Counts`]. Each counter is a separate atomic, because every request changes some of them.
 #[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) handled: Count,
@@ -99,7 +99,7 @@ pub(crate) enum Remembered<T> {
     New,
     /// The request is being carried out.
     Running,
-    /// The request was carried out.
+    /// The request was carried out, with this outcome.
     Done(T),
 }
 
@@ -210,7 +210,7 @@ impl Shared {
                 }
             }
         }
-        // The values are the user's types: drop them after the lock.
+        // The values have the user's types, so they are dropped after the lock is released.
         drop(keys);
         drop(forgotten);
     }

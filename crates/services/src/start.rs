@@ -44,9 +44,9 @@ pub struct Starting {
 /// See [`Starting::report`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
-    /// An empty document, which is lost with the process.
+    /// The initial document, which is not kept on disk and is lost when the service ends.
     Volatile,
-    /// An empty document, which will be kept on disk: no file existed.
+    /// The initial document, which will be kept on disk: no file existed.
     New,
     /// The document that an earlier incarnation kept.
     Kept,
@@ -121,8 +121,8 @@ impl Starting {
         self.shared.report(text.into());
     }
 
-    /// Returns the numbers that the service publishes in its node's metrics. The service keeps them and sets their
-    /// values.
+    /// Returns the numbers that the service publishes in its node's metrics. The service keeps the returned value and
+    /// sets the numbers in it.
     ///
     /// # Example
     /// See [`Measures`].
@@ -130,8 +130,8 @@ impl Starting {
         self.shared.measures.clone()
     }
 
-    /// Returns a reference to the service itself. Requests to it wait until the service is ready, so don't wait for an
-    /// answer here.
+    /// Returns a reference to the service itself. Requests to the service wait until it is ready, so don't wait for an
+    /// answer while it starts.
     ///
     /// # Errors
     /// Returns [`Code::ContractMismatch`] if `D` is not the service's document.
@@ -184,7 +184,7 @@ pub(crate) struct Form<S: Service> {
 }
 
 impl<S: Service> Form<S> {
-    /// Creates the form that the types of the service give.
+    /// Creates the form of a service from its types.
     pub(crate) fn of(make: impl Fn() -> S + Send + Sync + 'static) -> Self {
         Self {
             make: Box::new(make),
@@ -198,14 +198,14 @@ impl<S: Service> Form<S> {
         let typed = self.describe;
         let describe = move |operations| {
             let Description { name, version, state, operations, .. } = describe(typed(operations));
-            // With the hash of the changed description.
+            // This computes the hash of the changed description.
             Description::new(&name, version, state, operations)
         };
         Self { describe: Box::new(describe), ..self }
     }
 }
 
-/// Runs the incarnations of a service. `started` is answered when the first one is ready, or has failed.
+/// Runs the incarnations of a service. `started` is answered when the first incarnation is ready, or has failed.
 pub(crate) async fn supervise<S: Service>(
     host: WeakHost,
     placement: Placement,
@@ -222,7 +222,7 @@ pub(crate) async fn supervise<S: Service>(
             Ok(workers) => begin(&strong, &placement, &form, &workers).await,
             Err(fault) => Err(fault),
         };
-        // Dropped at the end of this incarnation: after the interleave, which is declared later.
+        // `life` is dropped at the end of this incarnation, after the interleave, which is declared later.
         let (life, interleave) = match begun {
             Ok(begun) => begun,
             Err(fault) => {
@@ -305,8 +305,8 @@ fn own_workers(own: &mut Option<Own>, host: &Host, placement: &Placement) -> Res
     Ok(workers.unwrap_or_else(|| host.dispatcher()).clone())
 }
 
-/// Sends a phase of the service to the directory. For the directory itself, the host's messenger does this before it
-/// sends all other news.
+/// Sends a phase of the service to the directory. For the directory itself, the host's messenger sends the phase before
+/// all other news.
 async fn announce(host: &Host, local: &Local, phase: Phase) {
     if local.shared().path != crate::directory::DIRECTORY {
         host.announce(local, phase).await;
@@ -369,7 +369,7 @@ async fn begin<S: Service>(
         .teardown(&shared.stop, |held: Held<S>, request: StopRequest| async move {
             last.set_phase(Phase::Stopping);
             let why = request.why.clone();
-            // Stored before the author's code runs, which may panic.
+            // The request is stored before the author's code runs, because this code may panic.
             last.leave_end(request);
             held.service.stop(why).await;
         });
@@ -410,7 +410,7 @@ impl Drop for Gone {
 /// Answers a request for the whole state. No change happens meanwhile.
 fn answer_whole<S: Service>(shared: &Shared, held: Snapshot<Held<S>>, ask: Ask<S::Document>) {
     let state = State::of::<S>(held, shared.incarnation);
-    // Counted first, so that the receiver of the answer finds it counted.
+    // The request is counted first, so that the receiver of the answer sees the new count.
     shared.counters.handled.add(1);
     let _unwanted = match ask {
         Ask::Get(reply) => reply.answer(state),

@@ -1,11 +1,12 @@
-//! Keeps the state of a service on disk: written atomically after each change, before the change is acknowledged.
+//! Keeps the state of a service on disk: writes it atomically after each change, before the change is acknowledged.
 //!
-//! A file consists of a line of JSON that says to which service the state belongs, and the document. It is written
-//! under another name, synchronised, and renamed over the old file; then the folder is synchronised. Wherever this is
-//! interrupted, the name refers to either the old or the new state. A checksum detects any other content.
+//! A file consists of a line of JSON, which names the contract and version of the state, and the document. The file is
+//! written under another name, synchronised, and renamed over the old file; then the folder is synchronised. If the
+//! writing is interrupted at any step, the file has either the old or the new state. A checksum detects any other
+//! content.
 //!
-//! A copy with the same bytes, `NAME.copy`, is kept in the same folder. It is written first and not synchronised, so
-//! that it costs little. If the file is damaged or gone, the copy replaces it, and the service reports this. If both
+//! A copy with the same bytes, `NAME.copy`, is kept in the same folder. The copy is written first and not synchronised,
+//! so that it costs little. If the file is damaged or gone, the copy replaces it, and the service reports this. If both
 //! are damaged, the service does not start: it never continues without the changes that it acknowledged, and it never
 //! deletes anything.
 
@@ -40,13 +41,13 @@ pub(crate) trait Files: Send + Sync {
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Forces the written bytes to the disk.
     fn synchronise(&self, path: &Path) -> io::Result<()>;
-    /// Renames a file over another.
+    /// Renames a file, which replaces the file at the new name.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Forces the names in a folder to the disk.
     fn synchronise_folder(&self, folder: &Path) -> io::Result<()>;
 }
 
-/// The file system.
+/// The real file system, for use outside tests.
 pub(crate) struct Disk;
 
 impl Files for Disk {
@@ -99,10 +100,11 @@ impl Store {
         Self { path, contract: contract.to_owned(), version, files: Box::new(Disk) }
     }
 
-    /// Writes a state. If this returns without a fault, the state survives a crash.
+    /// Writes a state. If this method returns without a fault, the state survives a crash.
     ///
     /// # Errors
-    /// Returns [`Code::InsufficientResources`]. The file is then unchanged, unless the last step failed.
+    /// Returns [`Code::InsufficientResources`] if the state cannot be written. The file is then unchanged, unless only
+    /// the last step failed.
     pub(crate) fn save<D: Contract>(&self, document: &D) -> Result<(), Fault> {
         let text = serde_json::to_string(document).map_err(|error| {
             Fault::new(Code::OperationFailed, "the state has no form in JSON").log(error.to_string())
@@ -151,9 +153,10 @@ impl Store {
     /// another name.
     ///
     /// # Errors
-    /// Returns [`Code::StartFailed`] if the file cannot be read, or is of another contract or of a newer version. It
-    /// also fails if the file is damaged and there is no intact copy. Then nothing is changed, so that every later
-    /// start is refused too, until an operator restores the file.
+    /// Returns [`Code::StartFailed`] if the file cannot be read, or is of another contract or of a newer version.
+    /// Loading also fails if the file is damaged and there is no intact copy, or if the file is gone and its copy is
+    /// damaged. This failure changes nothing on disk, so every later start is refused too, until an operator restores
+    /// the file.
     pub(crate) fn load<D: Contract>(&self) -> Result<Option<Loaded<D>>, Fault> {
         let shown = self.path.display();
         let damage = match self.read(&self.path)? {
@@ -193,7 +196,7 @@ impl Store {
         Ok(Some(Loaded { document, recovered: Some(recovered) }))
     }
 
-    /// Reads one of the two files.
+    /// Reads the file or its copy.
     fn read<D: Contract>(&self, path: &Path) -> Result<Found<D>, Fault> {
         let shown = path.display();
         let bytes = match fs::read(path) {
@@ -234,7 +237,7 @@ impl Store {
     }
 }
 
-/// A state that was read.
+/// A state that was read from its file.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Loaded<D> {
     pub(crate) document: D,
@@ -268,7 +271,7 @@ fn start_failed(reason: String) -> Fault {
     Fault::new(Code::StartFailed, reason)
 }
 
-/// Returns the checksum of a first line without its checksum, and of the rest.
+/// Returns the checksum of a file: `first` is the first line without the checksum, `rest` is the document.
 fn checksum(first: &str, rest: &str) -> String {
     let mut hash = Xxh3Default::new();
     [first, "\n", rest].iter().for_each(|text| hash.update(text.as_bytes()));

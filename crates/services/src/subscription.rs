@@ -19,7 +19,7 @@ use crate::reference::State;
 /// The default for the maximum number of changes that may wait for a subscriber.
 const CAPACITY: usize = 256;
 
-/// The upper limit of the number of changes that may wait.
+/// The upper limit for the capacity that a subscriber may set.
 const CAPACITY_MAX: usize = 65_536;
 
 /// The way in which a subscriber whose queue is full is handled.
@@ -29,18 +29,18 @@ const CAPACITY_MAX: usize = 65_536;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Slow {
-    /// The waiting changes are dropped. The subscriber learns their number, and gets the state again.
+    /// The waiting changes are dropped. The subscriber learns the number of dropped changes, and gets the state again.
     #[default]
     Reseed,
-    /// A newer change with the same operation and key replaces the older one. If the queue is still full, the
-    /// subscriber is handled as for [`Slow::Reseed`].
+    /// A newer change always replaces a waiting change with the same operation and key. If the queue is full
+    /// nevertheless, the subscriber is handled as for [`Slow::Reseed`].
     Coalesce,
     /// The subscription ends.
     Disconnect,
 }
 
-/// The changes that a subscriber wants, and how it wants them. The default is all changes, and the state again after a
-/// gap.
+/// The changes that a subscriber wants, and how it receives them. The default is all changes, and the state again after
+/// a gap.
 ///
 /// # Example
 /// ```
@@ -69,7 +69,7 @@ impl Subscribe {
         self
     }
 
-    /// Selects changes by these operations only. Without names: all operations.
+    /// Selects changes by these operations only. Without names, all operations are selected.
     pub fn operations<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.operations = names.into_iter().map(Into::into).collect();
         self
@@ -112,7 +112,7 @@ impl Subscribe {
         self
     }
 
-    /// Returns the time after which the subscription ends by itself.
+    /// Returns the time after which the subscription ends by itself, if it has such a limit.
     pub(crate) fn time(&self) -> Option<Duration> {
         self.expires_ms.map(Duration::from_millis)
     }
@@ -231,9 +231,10 @@ impl std::error::Error for End {}
 /// See [`Subscription`].
 #[derive(Debug)]
 pub enum Event<D> {
-    /// The whole state: comes first, and after a gap.
+    /// The whole state, which comes first and after each gap.
     Seed(State<D>),
-    /// A change. Its version is one more than the version of the event before, unless there is a filter.
+    /// A change. The change's version is one more than the version of the event before, unless the subscription has a
+    /// filter or coalesces changes.
     Change(Arc<Change>),
     /// Changes are missing here; the state comes next.
     Gap {
@@ -351,9 +352,9 @@ impl<D: Contract> Drop for Subscription<D> {
     }
 }
 
-/// The reason why there is no change.
+/// The reason why [`next`] returns no change.
 pub(crate) enum Over {
-    /// This many changes were dropped.
+    /// The number of changes that were dropped.
     Gap(u64),
     /// No change will follow.
     End(End),

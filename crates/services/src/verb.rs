@@ -1,8 +1,9 @@
 //! The fixed verbs: the effect of an operation on the state of a service, known without reading its code.
 //!
-//! Every service answers [`Verb::Lookup`], [`Verb::Get`], [`Verb::Subscribe`] and [`Verb::Drop`] without a handler of
-//! its author. Operations get the other verbs through a type ([`Operation::Verb`](crate::Operation::Verb)). So the
-//! compiler refuses to register a handler that only reads for a verb that changes the state.
+//! Every service answers [`Verb::Lookup`], [`Verb::Get`], [`Verb::Subscribe`] and [`Verb::Drop`] without a handler that
+//! its author has to write. Operations get the other verbs through a type
+//! ([`Operation::Verb`](crate::Operation::Verb)). So the compiler refuses to register a handler that only reads for a
+//! verb that changes the state.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +11,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The effect of an operation on the state: one of eleven.
+/// The effect of an operation on the state: one of eleven fixed verbs.
 ///
 /// # Example
 /// ```
@@ -76,7 +77,7 @@ impl Verb {
     }
 
     /// Returns whether carrying out the operation twice has the same effect and reply as carrying it out once. Such an
-    /// operation may be sent again when its fate is unknown.
+    /// operation may be sent again when its outcome is unknown.
     ///
     /// # Example
     /// See [`Verb`].

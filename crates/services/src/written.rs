@@ -31,8 +31,8 @@ impl Written {
         if let Some(body) = known(&self.last.lock()) {
             return Ok(body);
         }
-        // Without the lock: encoding runs the author's code. Two requests that begin at the same time both encode the
-        // state, and share the bytes of the first.
+        // The state is encoded without the lock, because encoding runs the author's code. Two requests that begin at
+        // the same time both encode the state, and share the bytes of the first.
         let body = Arc::new(format.encode(&**state)?);
         let mut last = self.last.lock();
         if let Some(body) = known(&last) {

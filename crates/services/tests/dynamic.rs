@@ -1,4 +1,4 @@
-//! Services whose contract no type has.
+//! Services whose contract is not a Rust type.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::on_hosts;
 
-/// What a client knows of it that was built with types.
+/// The document as a client with types of its own knows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Tally {
     sum: i64,
@@ -46,7 +46,7 @@ struct Ping {}
 #[operation(contract = Tally, verb = Query, name = "missing", reply = i64)]
 struct Missing {}
 
-/// The program of a tally. `half` begins and then waits until it is told to go on.
+/// The program of a tally. `half` begins and then waits for a message on `go_on`.
 #[derive(Clone)]
 struct Counting {
     begun: Port<&'static str>,
@@ -88,7 +88,7 @@ impl Program for Counting {
                     self.go_on.receive().await.unwrap();
                     Ok(Handled::unchanged(json!(sum / 2)))
                 }
-                // What is said to change, and may not.
+                // The program returns a new document, although a query may not change it.
                 ("look", Some(sum)) => Ok(Handled::changed(json!(sum), json!({ "sum": -1 }))),
                 ("ping", None) => Ok(Handled::unchanged(json!(format!("{} is here", call.path())))),
                 _ => Err(Fault::new(Code::OperationFailed, format!("{operation} with {document:?}"))),
@@ -159,7 +159,7 @@ fn handlers_keep_to_their_groups() {
         start(&host, "/tally", &program).await.unwrap();
         let tally = host.reference::<Tally>("/tally").unwrap();
         let (first, second) = (tally.ask(Half {}), tally.ask(Half {}));
-        // Encoded requests are handed over when they are polled.
+        // Encoded requests are sent when they are polled.
         let waiting = async {
             let both = async {
                 let (first, second) = both_of(first, second).await;
@@ -169,7 +169,8 @@ fn handlers_keep_to_their_groups() {
                 assert_eq!(program.begun.take(2).await.unwrap(), ["half", "half"]);
                 let add = tally.ask(Add { number: 8 });
                 let beside = async {
-                    // Not behind the change, which waits until both halves have ended.
+                    // This request does not wait behind the change, which waits until both `half` operations have
+                    // ended.
                     assert_eq!(tally.call(Ping {}).await.unwrap(), "/tally is here");
                     assert!(program.begun.is_empty());
                     program.go_on.post(()).unwrap();
@@ -185,7 +186,7 @@ fn handlers_keep_to_their_groups() {
     });
 }
 
-/// Two futures to their ends.
+/// Runs two futures to their ends.
 async fn both_of<A: Future, B: Future>(first: A, second: B) -> (A::Output, B::Output) {
     let (mut first, mut second) = (Box::pin(first), Box::pin(second));
     let (mut one, mut other) = (None, None);

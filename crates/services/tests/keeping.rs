@@ -13,7 +13,7 @@ fn what_was_acknowledged_is_there_in_the_next_life_and_nothing_else() {
         let kept = || Placement::at("/books").keep(folder.path().join("books.json"));
         let books = host.start(kept(), Bookkeeper::new).await.unwrap();
         books.call(put("ada", 1)).await.unwrap();
-        // A change that fails half-way is taken back: here and on disk is the same.
+        // A change that fails half-way is undone, so that memory and disk agree.
         let mut watched = books.subscribe(Subscribe::default()).await.unwrap();
         assert!(watched.next().await.is_ok());
         assert_eq!(books.call(BreakAlone {}).await.unwrap_err().code(), Code::OperationFailed);
@@ -39,7 +39,7 @@ fn a_change_that_cannot_be_written_is_not_made() {
         assert_eq!(with_key.call(put("bob", 2)).await.unwrap_err().code(), Code::InsufficientResources);
         assert_eq!(books.get().await.unwrap().log, ["put ada"]);
         std::fs::create_dir(&inner).unwrap();
-        // The disk is there again, and the key has not kept the fault.
+        // The disk is there again, and the fault was not remembered under the key.
         with_key.call(put("bob", 2)).await.unwrap();
         assert_eq!(books.get().await.unwrap().log, ["put ada", "put bob"]);
     });
@@ -86,7 +86,7 @@ fn a_damaged_state_comes_back_from_its_copy_and_the_directory_says_so() {
             assert_eq!(reports.len(), 1);
             assert!(reports[0].contains("has been restored from its copy"), "{reports:?}");
             books.drop_service().await.unwrap();
-            // Once restored, it is as any other.
+            // After it was restored, the service starts without a report.
             let books = host.start(kept(), Bookkeeper::new).await.unwrap();
             assert!(directory.get().await.unwrap().services["/books"].reports.is_empty());
             books.drop_service().await.unwrap();

@@ -1,4 +1,4 @@
-//! The behaviours of services, over typed references and over encoded ones, on 1, 2 and 8 workers. The crate
+//! Tests the behaviours of services over typed and over encoded references, on 1, 2 and 8 workers. The crate
 //! `lehr-node` runs the same files over HTTP.
 
 mod behaviours;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use lehr_runtime::{Builder, Clock, Dispatcher, block_on};
 use lehr_services::{Contract, Host, Reference};
 
-/// A host to try something on, and a way to its services.
+/// A host for a test, and the way in which references reach its services.
 pub struct World {
     host: Host,
     clock: Clock,
@@ -24,17 +24,16 @@ enum Way {
 }
 
 impl World {
-    /// The host.
     pub fn host(&self) -> &Host {
         &self.host
     }
 
-    /// Its clock, which a test moves by hand.
+    /// Returns the clock of the host, which a test advances by hand.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// The service at a path.
+    /// Returns a reference to the service at a path.
     pub fn to<D: Contract>(&self, path: &str) -> Reference<D> {
         match self.way {
             Way::Typed => self.host.reference(path).unwrap(),
@@ -43,7 +42,7 @@ impl World {
     }
 }
 
-/// Tries something in every way, on a host with a virtual clock.
+/// Runs a test for each number of workers and each kind of reference, on hosts with virtual clocks.
 pub fn everywhere(behaviour: impl AsyncFn(World)) {
     for workers in [1, 2, 8] {
         for way in [Way::Typed, Way::Encoded] {
@@ -51,14 +50,14 @@ pub fn everywhere(behaviour: impl AsyncFn(World)) {
             let host = Host::new(dispatcher.handle());
             let world = World { host: host.clone(), clock: clock.clone(), way };
             block_on(behaviour(world));
-            // What a test leaves is ended too.
+            // The shutdown also ends the services that a test leaves.
             let report = block_on(host.shutdown(Duration::from_secs(3600)));
             assert_eq!(report.cut_off, Vec::<String>::new());
         }
     }
 }
 
-/// Tries something with a host alone.
+/// Runs a test that needs only a host, for each number of workers.
 pub fn on_hosts(behaviour: impl AsyncFn(Host, Clock)) {
     for workers in [1, 2, 8] {
         let (dispatcher, clock) = dispatcher(workers);

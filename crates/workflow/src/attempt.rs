@@ -1,5 +1,5 @@
-//! One attempt at one item of a step. It fetches data sets, sends the operation, and waits for the job if the operation
-//! begins one.
+//! One attempt at one item of a step. An attempt fetches data sets, sends the operation, and waits for the job if the
+//! operation begins one.
 
 use std::time::Duration;
 
@@ -22,12 +22,12 @@ const RESUME: &str = "resume";
 /// The field of an order by which a service recognises a repeated order.
 const KEY: &str = "key";
 
-/// The time limit of a request to another node, if the step sets no limit. It is the longest time that nodes allow by
-/// default.
+/// The time limit of a request to another node, if the step sets no limit. One hour is the longest limit that nodes
+/// allow by default.
 const REMOTE: Duration = Duration::from_secs(3600);
 
-/// The time for which one request waits for a job, on this node and on others. After that time, the reply reports the
-/// job's progress, and another request follows.
+/// The time for which one request waits for a job on this node, in milliseconds; the next constant is for other nodes.
+/// After this time, the reply reports the job's progress, and another request follows.
 const WAIT_HERE_MS: u64 = 1_000;
 const WAIT_THERE_MS: u64 = 10_000;
 
@@ -41,20 +41,21 @@ pub(crate) struct Attempt {
     pub(crate) body: Value,
     pub(crate) key: String,
     pub(crate) timeout: Option<Duration>,
-    /// Data sets to fetch, each with the node that has it.
+    /// The data sets to fetch, each with the node that has it.
     pub(crate) fetch: Vec<(Option<String>, String)>,
     pub(crate) is_job: bool,
     /// The job that was already begun for the item.
     pub(crate) job: Option<String>,
-    /// Whether the run had ended before. If it had, a repeated order may find a job that was cancelled at that time.
+    /// Whether the run has had an earlier part. In such a run, a repeated order may find a job that was cancelled with
+    /// the earlier part.
     pub(crate) is_resumed: bool,
-    /// Receives the job that this attempt begins. The port is closed when no job is wanted any longer. If an attempt
-    /// posts a job after that, it cancels the job.
+    /// Receives the job that this attempt begins. The port is closed when no job is wanted any longer. If the port
+    /// refuses a job because it is closed, the attempt cancels the job.
     pub(crate) ordered: Port<String>,
 }
 
 impl Attempt {
-    /// Makes the attempt.
+    /// Makes the attempt, and returns the answer of the operation or of its job.
     pub(crate) async fn make(mut self, told: &Port<RunnerMessage>) -> Result<Value, Fault> {
         for (from, dataset) in std::mem::take(&mut self.fetch) {
             self.bring(from.as_deref(), &dataset).await?;
@@ -130,8 +131,8 @@ impl Attempt {
         }
     }
 
-    /// Orders the job, and returns its name. The order continues even if the attempt is given up. Otherwise, a job
-    /// could begin that nobody knows of.
+    /// Orders the job, and returns its name. The order continues even if the attempt is given up. If the order ended
+    /// too, a job could begin that nobody knows of.
     async fn begin(&self, key: &str) -> Result<String, Fault> {
         let order = Format::Json.encode(&self.order(key).await?)?;
         let (link, options) =
@@ -189,7 +190,7 @@ impl Attempt {
     }
 
     /// Copies a data set to the node of the step, unless it is there. Between nodes, the data set travels as an Arrow
-    /// stream. This process passes it on by its handle.
+    /// stream. Within this process, the data set is passed as a handle.
     async fn bring(&self, from: Option<&str>, dataset: &str) -> Result<(), Fault> {
         if from == self.node.as_deref() {
             return Ok(());
@@ -221,7 +222,7 @@ async fn send(link: &dyn Link, operation: &str, body: (Format, Vec<u8>), options
     // The request is marked as coming from outside, because a workflow must not send requests that only the service may
     // send itself.
     let options = Options { caller: Some(WORKFLOWS.to_owned()), ..options };
-    // The key decides whether the message may be sent again.
+    // A message with the verb `Submit` may be sent again only if it has a key.
     let message = Message { action, verb: Verb::Submit, body, format, accept: format, options };
     Ok(std::sync::Arc::unwrap_or_clone(link.send(message).await?.body))
 }

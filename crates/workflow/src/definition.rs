@@ -72,7 +72,7 @@ pub(crate) struct Definition {
     pub(crate) services: BTreeMap<String, ServiceRecord>,
     /// The steps by name.
     pub(crate) steps: BTreeMap<String, Step>,
-    /// The answer of the run. It may contain references. Default: nothing.
+    /// The answer of the run, which may contain references. Default: nothing.
     #[serde(default)]
     pub(crate) output: Value,
     /// The maximum number of items that are processed at the same time, over all steps. Default: 8.
@@ -117,7 +117,7 @@ pub(crate) struct Described {
     /// The purpose of the parameter.
     #[serde(default)]
     pub(crate) about: String,
-    /// The value if none is given. Without a default, a value must be given.
+    /// The value if no value is given. Without a default, a value must be given.
     #[serde(default)]
     pub(crate) default: Option<Value>,
 }
@@ -156,18 +156,19 @@ pub(crate) struct Step {
     /// The operation of the service.
     #[schemars(length(min = 1))]
     pub(crate) operation: String,
-    /// The node where the service runs, such as `http://127.0.0.1:8420`. It may contain parameters. Default: the node
-    /// of the run.
+    /// The address of the node where the service runs, such as `http://127.0.0.1:8420`. The address may contain
+    /// parameters. Default: the node of the run.
     #[serde(default)]
     pub(crate) node: Option<String>,
-    /// The body of the operation. It may contain references to parameters and earlier steps. Default: an empty table.
+    /// The body of the operation, which may contain references to parameters and earlier steps. Default: an empty
+    /// table.
     #[serde(default)]
     pub(crate) with: Option<Value>,
     /// Steps that must be done before this step, in addition to the steps that it refers to.
     #[serde(default)]
     pub(crate) after: Vec<String>,
-    /// The list for whose items the step is done. `${item}` stands for the item. The step's answer is the list of
-    /// answers, in the order of the items.
+    /// A list: the step is done once for each of its items. `${item}` stands for the item. The step's answer is the
+    /// list of answers, in the order of the items.
     #[serde(default)]
     pub(crate) map: Option<Value>,
     /// The maximum number of items that are processed at the same time. Default: all.
@@ -194,9 +195,9 @@ pub(crate) struct Step {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fetch {
-    /// The name of the data set, on both nodes. It may contain references.
+    /// The name of the data set, on both nodes. The name may contain references.
     pub(crate) dataset: String,
-    /// The node that has the data set. It may contain parameters. Default: the node of the run.
+    /// The address of the node that has the data set. The address may contain parameters. Default: the node of the run.
     #[serde(default)]
     pub(crate) from: Option<String>,
 }
@@ -247,7 +248,7 @@ impl Workflow {
     ///
     /// # Errors
     /// Reports every fault that can be found without the services: invalid TOML, unknown fields, wrong types, missing
-    /// steps and parameters, circular needs.
+    /// steps and parameters, and circular dependencies.
     ///
     /// # Example
     /// See [`Workflow`].
@@ -474,7 +475,7 @@ fn links(tree: &Tree, definition: &Definition, findings: &mut Findings) -> BTree
 /// The sources that a text may refer to, in addition to parameters.
 #[derive(Clone, Copy, PartialEq)]
 enum Sources {
-    /// No sources but parameters.
+    /// Only parameters.
     Parameters,
     /// Steps of the workflow.
     Steps,
@@ -560,8 +561,8 @@ fn unknown_step(definition: &Definition, found: &str) -> String {
     format!("expected a step ({}), found {found:?}", known.join(", "))
 }
 
-/// Returns the steps in an order in which each comes after the steps that it needs. Reports a circle with the names of
-/// all its steps.
+/// Returns the steps in an order in which each step comes after the steps that it needs. Reports a circle with the
+/// names of all its steps.
 fn order(tree: &Tree, needs: &BTreeMap<String, BTreeSet<String>>, findings: &mut Findings) -> Vec<String> {
     let mut order: Vec<String> = Vec::new();
     let mut left: BTreeSet<&String> = needs.keys().collect();

@@ -1,5 +1,5 @@
-//! Applications composed of services. A workflow is a file with steps and links. Each step calls an operation of a
-//! service, on this node or on another.
+//! Workflows: applications composed of services. A workflow is a file with steps and links. Each step calls an
+//! operation of a service, on this node or on another node.
 //!
 //! | you need | use |
 //! | --- | --- |

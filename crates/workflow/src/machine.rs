@@ -1,8 +1,8 @@
 //! Decides the next steps of a run: a state machine that does not wait, send or write.
 //!
-//! The state machine takes events and answers with commands. It knows the steps and their needs, the number of items of
-//! a mapped step, and how often an item may be tried. It knows no services, values, clocks or tasks. So
-//! `tests/schedules.rs` can try every order of events, over all small graphs.
+//! The state machine takes events and answers with commands. The machine knows the steps and their needs, the number of
+//! items of a mapped step, and how often an item may be tried. The machine knows no services, values, clocks or tasks.
+//! So `tests/schedules.rs` can try every order of events, over all small graphs.
 //!
 //! - A step is *expanded* when all steps that it needs are done. Only then is the number of its items known (one,
 //!   unless the step is mapped).
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// See [`Machine`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
-    /// The indices of the steps that must be done before this one.
+    /// The indices of the steps that must be done before this step.
     pub needs: Vec<usize>,
     /// The maximum number of attempts at an item, at least one.
     pub attempts: u32,
@@ -47,14 +47,14 @@ pub struct Item {
 pub enum Event {
     /// The number of a step's items is known.
     Expanded {
-        /// The step.
+        /// The index of the step.
         step: usize,
         /// The number of items.
         items: usize,
     },
     /// The list over which a step is mapped could not be determined.
     NotExpanded {
-        /// The step.
+        /// The index of the step.
         step: usize,
     },
     /// An item is done.
@@ -91,7 +91,7 @@ pub enum Command {
     Wait {
         /// The item.
         item: Item,
-        /// The attempt that failed.
+        /// The number of the attempt that failed, counted from 1.
         attempt: u32,
     },
     /// Give an item up, because its answer or the end of its wait is no longer needed.
@@ -166,7 +166,7 @@ pub struct Machine {
     nodes: Vec<Node>,
     stages: Vec<Stage>,
     parallel: usize,
-    /// Whether nothing new may begin.
+    /// Whether a step has failed, so that no further item may begin.
     stopping: bool,
     outcome: Option<Outcome>,
 }
@@ -175,8 +175,8 @@ impl Machine {
     /// Creates a run and returns it with its first commands. At most `parallel` items are processed at the same time.
     ///
     /// # Panics
-    /// Panics if a step needs a step that does not exist, or if steps need each other in a circle. Plans are checked
-    /// first.
+    /// Panics if a step needs a step that does not exist, or if steps need each other in a circle. A
+    /// [`Workflow`](crate::Workflow) that was read without faults has no such steps.
     ///
     /// # Example
     /// See [`Machine`].
@@ -184,8 +184,8 @@ impl Machine {
         Self::resume(nodes, parallel, &Progress::default())
     }
 
-    /// Creates a run that continues an earlier one. Finished steps are not repeated, and attempts are counted from 0
-    /// again.
+    /// Creates a run that continues from the given progress. Finished items are not repeated, and the attempts at each
+    /// item are counted from 1 again.
     ///
     /// # Panics
     /// Panics under the same conditions as [`new`](Self::new).
@@ -375,7 +375,7 @@ impl Machine {
     }
 }
 
-/// Returns whether the steps have an order in which each comes after the steps that it needs.
+/// Returns whether the steps have an order in which each step comes after the steps that it needs.
 fn is_acyclic(nodes: &[Node]) -> bool {
     let mut done = vec![false; nodes.len()];
     loop {

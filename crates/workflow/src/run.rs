@@ -1,5 +1,5 @@
-//! A run as a document: finished steps, running steps, results. Only events from the run's runner change it, so all
-//! subscribers to the changes have the same document.
+//! A run as a document: finished steps, running steps, results. The run's runner changes the document through events,
+//! so subscribers can apply the same events and have the same document.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -82,7 +82,7 @@ pub struct JobProgress {
 }
 
 impl JobProgress {
-    /// Returns the progress in the record of a job; `None` if the record has no progress.
+    /// Reads the progress that a job's record contains; `None` if it has no fraction.
     pub(crate) fn of(progress: &Value) -> Option<Self> {
         let stage = progress.get("stage").and_then(Value::as_str).unwrap_or_default();
         // The share is rounded down to whole per cent, because smaller steps are not reported.
@@ -114,10 +114,10 @@ pub struct ItemRecord {
     /// The job's progress, if its service reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<JobProgress>,
-    /// The time at which the last attempt began, in milliseconds of the run.
+    /// The time at which the last attempt began, in milliseconds of the run's elapsed time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_ms: Option<u64>,
-    /// The time at which the last attempt ended, in milliseconds of the run.
+    /// The time at which the last attempt ended, in milliseconds of the run's elapsed time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_ms: Option<u64>,
     /// The answer for the item, once the item is done.
@@ -152,10 +152,10 @@ pub struct StepRecord {
     /// The items, once they are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<Vec<ItemRecord>>,
-    /// The time at which the step began, in milliseconds of the run.
+    /// The time at which the step began, in milliseconds of the run's elapsed time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_ms: Option<u64>,
-    /// The time at which the step ended, in milliseconds of the run.
+    /// The time at which the step ended, in milliseconds of the run's elapsed time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_ms: Option<u64>,
     /// The reason why the step failed.
@@ -197,7 +197,7 @@ pub struct Run {
     pub state: RunState,
     /// The steps by name.
     pub steps: BTreeMap<String, StepRecord>,
-    /// The duration of the run, in milliseconds. It does not include the time between two parts of the run.
+    /// The duration of the run, in milliseconds. The duration does not include the time between two parts of the run.
     pub elapsed_ms: u64,
     /// The answer of the run, once the run is done.
     #[serde(default, skip_serializing_if = "Value::is_null")]
@@ -208,10 +208,10 @@ pub struct Run {
     /// The end state that a client requested, if there was a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wish: Option<RunState>,
-    /// The number of the run's current part. It rises when the run is begun, resumed or repeated from a step. Runners
-    /// of earlier parts may no longer change the run.
+    /// The number of the run's current part. The number rises when the run is begun, resumed or repeated from a step.
+    /// Runners of earlier parts may no longer change the run.
     pub part: u64,
-    /// A text that makes the keys of this run's requests different from those of all other runs, on any node.
+    /// A text that makes the keys of this run's requests different from the keys of all other runs, on any node.
     pub token: String,
     /// The position of the run in the order in which runs were begun.
     pub number: u64,
@@ -232,48 +232,48 @@ pub struct Run {
 pub enum Progress {
     /// The items of a step are known.
     Expanded {
-        /// The step.
+        /// The name of the step.
         step: String,
         /// The items over which the step is mapped; one `null` if it is not mapped.
         items: Vec<Value>,
     },
     /// An attempt begins.
     Began {
-        /// The step.
+        /// The name of the step.
         step: String,
-        /// The item.
+        /// The index of the item.
         item: usize,
     },
     /// A job has begun for the item.
     Job {
-        /// The step.
+        /// The name of the step.
         step: String,
-        /// The item.
+        /// The index of the item.
         item: usize,
-        /// The job.
+        /// The id of the job.
         job: String,
     },
     /// The job has made progress.
     Advanced {
-        /// The step.
+        /// The name of the step.
         step: String,
-        /// The item.
+        /// The index of the item.
         item: usize,
         /// The new progress of the job.
         progress: JobProgress,
     },
     /// An attempt has succeeded.
     Succeeded {
-        /// The step.
+        /// The name of the step.
         step: String,
-        /// The item.
+        /// The index of the item.
         item: usize,
         /// The answer.
         output: Value,
     },
     /// An attempt has failed.
     Failed {
-        /// The step.
+        /// The name of the step.
         step: String,
         /// The item; `None` if the step could not begin.
         item: Option<usize>,
@@ -284,7 +284,7 @@ pub enum Progress {
     },
     /// A step is done.
     Completed {
-        /// The step.
+        /// The name of the step.
         step: String,
     },
     /// The run, or this part of it, has ended.
@@ -328,7 +328,7 @@ impl Run {
         }
     }
 
-    /// Applies an event to the document. `at_ms` is the time of the event in the run.
+    /// Applies an event to the document. `at_ms` is the time of the event, in milliseconds of the run's elapsed time.
     ///
     /// # Example
     /// ```

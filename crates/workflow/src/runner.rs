@@ -80,7 +80,7 @@ impl Part {
 struct Deposed;
 
 impl Runner {
-    /// Continues until the run ends, or until another runner takes over the run.
+    /// Drives the run until it ends, or until another runner takes it over.
     pub(crate) async fn drive(mut self) {
         let _deposed = self.steps().await;
         self.inbox.close();
@@ -152,7 +152,7 @@ impl Runner {
                 }
             }
             Command::Complete(step) => self.tell(Progress::Completed { step: self.name(step) }, at_ms).await?,
-            // The report of a failure includes the length of the wait after it.
+            // Waits start with the report of a failure, and the caller handles the end.
             Command::Wait { .. } | Command::End(_) => {}
         }
         Ok(())

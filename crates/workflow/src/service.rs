@@ -22,7 +22,8 @@ use crate::surroundings::Surroundings;
 /// The path of the service on a node.
 pub const WORKFLOWS: &str = "/workflows";
 
-/// The maximum number of runs that the service remembers. Beyond it, the service forgets the oldest run that has ended.
+/// The maximum number of runs that the service remembers. Beyond this number, the service forgets the oldest run that
+/// has ended.
 const REMEMBERED: usize = 256;
 
 /// The service that runs workflows.
@@ -66,7 +67,7 @@ const REMEMBERED: usize = 256;
 #[derive(Clone, Debug)]
 pub struct Workflows {
     document: WorkflowState,
-    /// The inbox of the runner of each run.
+    /// The inboxes of the runners, by the name of the run.
     live: BTreeMap<String, Port<RunnerMessage>>,
     client: Option<Client>,
     goes_on: bool,
@@ -81,8 +82,8 @@ impl Workflows {
         Self { document: WorkflowState::default(), live: BTreeMap::new(), client, goes_on: true }
     }
 
-    /// Leaves runs that the end of a node interrupted in the state `stopped`, until a client resumes them. Default: the
-    /// runs continue when the service starts.
+    /// Lets interrupted runs stay `stopped` until a client resumes them. The end of the node interrupts runs. Default:
+    /// interrupted runs continue when the service starts.
     ///
     /// # Example
     /// ```
@@ -165,7 +166,7 @@ pub struct Begun {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = WorkflowState, verb = Query, name = "wait", reply = Run)]
 pub struct Wait {
-    /// The run.
+    /// The name of the run.
     pub run: String,
     /// The maximum wait, in milliseconds. Default: no limit.
     #[serde(default)]
@@ -182,7 +183,8 @@ impl Wait {
     }
 }
 
-/// Resumes a run that has ended without being done. If the request names a step, repeats it and all steps that need it.
+/// Resumes a run that has ended without being done. If the request names a step, this step and all steps that need it
+/// are repeated, even in a run that is done.
 ///
 /// # Example
 /// ```
@@ -192,7 +194,7 @@ impl Wait {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = WorkflowState, verb = Submit, name = "resume", reply = Begun)]
 pub struct Resume {
-    /// The run.
+    /// The name of the run.
     pub run: String,
     /// The step to repeat from. Default: finished steps are not repeated.
     #[serde(default)]
@@ -209,7 +211,7 @@ pub struct Resume {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = WorkflowState, verb = Update, name = "cancel", key = run)]
 pub struct Cancel {
-    /// The run.
+    /// The name of the run.
     pub run: String,
 }
 
@@ -223,7 +225,7 @@ pub struct Cancel {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = WorkflowState, verb = Update, name = "stop", key = run)]
 pub struct Stop {
-    /// The run.
+    /// The name of the run.
     pub run: String,
 }
 
@@ -236,11 +238,11 @@ pub struct Stop {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = WorkflowState, verb = Delete, name = "remove", key = run)]
 pub struct Remove {
-    /// The run.
+    /// The name of the run.
     pub run: String,
 }
 
-/// Records an event of a run. Only the node itself sends this request; subscribers receive it.
+/// Records an event of a run. Only the node itself may send this request; subscribers receive it.
 ///
 /// # Example
 /// ```
@@ -251,24 +253,24 @@ pub struct Remove {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = WorkflowState, verb = Update, name = "tell", key = run)]
 pub struct Tell {
-    /// The run.
+    /// The name of the run.
     pub run: String,
     /// The part of the run to which the event belongs.
     pub part: u64,
     /// The event.
     pub progress: Progress,
-    /// The time of the event, in milliseconds of the run.
+    /// The time of the event, in milliseconds of the run's elapsed time.
     pub at_ms: u64,
 }
 
-/// Adds a planned run to the document. Only the node itself sends this request.
+/// Adds a planned run to the document. Only the node itself may send this request.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = WorkflowState, verb = Insert, name = "enter", reply = Begun)]
 struct Enter {
     begin: Begin,
 }
 
-/// Reopens a run that has ended. Only the node itself sends this request.
+/// Reopens a run that has ended. Only the node itself may send this request.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = WorkflowState, verb = Update, name = "reopen")]
 struct Reopen {
@@ -276,7 +278,7 @@ struct Reopen {
     again: BTreeSet<String>,
 }
 
-/// Returns the access to other nodes. Only the node itself uses this request: a client gets an empty description.
+/// Returns the access to other nodes. Only the node itself may send this request; its encoded answer is empty.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = WorkflowState, verb = Query, name = "reach", reply = Reached)]
 struct Reach {}

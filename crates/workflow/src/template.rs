@@ -14,7 +14,7 @@ pub(crate) enum Source {
     Step(String),
     /// The item on which a mapped step works.
     Item,
-    /// The position of the item in the list, from 0.
+    /// The position of the item in the list, counted from 0.
     Index,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Scope<'a> {
 }
 
 impl Template {
-    /// Parses a text.
+    /// Parses a text into plain parts and references.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut plain = String::new();

@@ -1,11 +1,12 @@
-//! The contents of data sets and uploads, by number. They are in a folder on disk, or in memory and unnamed files.
+//! The contents of data sets and uploads, by number. The contents are in a folder on disk, or in memory and unnamed
+//! files.
 //!
 //! Contents are written once and never change, so they agree with the document if their numbers do. [`Contents::sweep`]
-//! removes contents that the document does not name. It removes nothing after the document was lost or restored
+//! removes contents that the document does not name. After the document was lost or restored, it removes nothing
 //! ([`Contents::freeze`]).
 //!
-//! For each upload, a second file has a checksum of every piece. With it, the service notices if a stored byte differs
-//! from the byte that it acknowledged.
+//! For each upload, a second file has a checksum of every piece. With the checksums, the service notices if a stored
+//! byte differs from the byte that it acknowledged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -59,7 +60,7 @@ fn disk(error: &(dyn std::error::Error + 'static)) -> Fault {
     Fault::new(Code::InsufficientResources, reason).log(error.to_string())
 }
 
-/// Returns the fault for an upload whose bytes differ from the acknowledged ones.
+/// Returns the fault for an upload whose bytes differ from the acknowledged bytes.
 fn damaged_upload(damage: &str) -> Fault {
     let reason = format!("what was kept of the upload is damaged: {damage}; remove it and upload it again");
     Fault::new(Code::OperationFailed, reason)
@@ -98,10 +99,11 @@ impl Contents {
         Some(Sums { path: self.folder.as_ref()?.join(format!("{number}.sums")) })
     }
 
-    /// Stores a table. If the service keeps its data, the contents survive a crash once this function has succeeded.
+    /// Stores a table. If the service keeps its data on disk, the contents survive a crash once this function has
+    /// succeeded.
     ///
     /// # Errors
-    /// Returns [`Code::InsufficientResources`].
+    /// Returns [`Code::InsufficientResources`] if the disk or the memory is full, or if writing fails.
     pub(crate) fn write(&self, number: u64, table: &Table) -> Result<(), Fault> {
         if let Some(path) = self.table_path(number) {
             let mut file = AtomicFile::create(&path).map_err(|error| disk(&error))?;
@@ -145,8 +147,7 @@ impl Contents {
     /// Returns a table.
     ///
     /// # Errors
-    /// Returns [`Code::InsufficientResources`] if the table cannot be read; [`Code::OperationFailed`] if it has changed
-    /// since it was stored.
+    /// Returns [`Code::OperationFailed`] if the table is missing or unreadable, or has changed since it was stored.
     pub(crate) fn read(&self, number: u64, checksum: &str, name: &str) -> Result<Table, Fault> {
         {
             let mut held = self.held.lock();
@@ -179,7 +180,7 @@ impl Contents {
     /// Creates an empty file for the bytes of an upload.
     ///
     /// # Errors
-    /// Returns [`Code::InsufficientResources`].
+    /// Returns [`Code::InsufficientResources`] if the disk or the memory is full, or if writing fails.
     pub(crate) fn begin(&self, number: u64) -> Result<(), Fault> {
         match self.part_path(number) {
             Some(path) => {
@@ -201,7 +202,7 @@ impl Contents {
     /// Writes bytes at an offset of an upload. Removes later bytes, which were written but never acknowledged.
     ///
     /// # Errors
-    /// Returns [`Code::InsufficientResources`].
+    /// Returns [`Code::InsufficientResources`] if the disk or the memory is full, or if writing fails.
     pub(crate) fn append(&self, number: u64, offset: u64, bytes: &[u8]) -> Result<(), Fault> {
         self.check_length(number, offset)?;
         let put = || -> io::Result<()> {
@@ -239,8 +240,8 @@ impl Contents {
     /// Returns the bytes of an upload after checking them.
     ///
     /// # Errors
-    /// Returns [`Code::OperationFailed`] if the bytes differ from the acknowledged ones; [`Code::InvalidValue`] if
-    /// their SHA-256 is not the expected one; [`Code::InsufficientResources`] if they cannot be read.
+    /// Returns [`Code::OperationFailed`] if the bytes differ from the acknowledged bytes; [`Code::InvalidValue`] if
+    /// they do not have the expected SHA-256; [`Code::InsufficientResources`] if they cannot be read.
     pub(crate) fn part(&self, number: u64, bytes: u64, sha256: Option<&str>) -> Result<File, Fault> {
         self.check_length(number, bytes)?;
         let open = || -> io::Result<File> {
@@ -355,7 +356,7 @@ struct Sums {
 }
 
 impl Sums {
-    /// Adds a piece. Removes later pieces, which were written but never acknowledged.
+    /// Adds the record of a piece. Removes the records of later pieces, which were written but never acknowledged.
     fn add(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         // If the file was lost, it lacks the earlier pieces; [`Sums::check`] notices this.
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.path)?;
@@ -377,7 +378,8 @@ impl Sums {
         file.sync_data()
     }
 
-    /// Describes the damage in the first `bytes` bytes of a file, if there is any.
+    /// Compares the first `bytes` bytes of a file with the checksums. Returns a description of the damage, if there is
+    /// any.
     fn check(&self, file: &mut impl Read, bytes: u64) -> io::Result<Option<String>> {
         let known = match fs::read(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -416,7 +418,7 @@ fn pieces(known: &[u8]) -> impl Iterator<Item = (u64, u64)> + '_ {
 /// Creates a folder if necessary, and locks it for this process.
 ///
 /// # Errors
-/// Returns [`Code::StartFailed`], also if another process has locked the folder.
+/// Returns [`Code::StartFailed`] if the folder cannot be created, or if another process has locked it.
 fn claim(folder: &Path) -> Result<File, Fault> {
     let failed = |error: &dyn std::fmt::Display| {
         Fault::new(Code::StartFailed, format!("the folder {} for data sets: {error}", folder.display()))
@@ -444,7 +446,8 @@ pub(crate) fn digest(file: &mut impl Read) -> io::Result<String> {
     Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Synchronises the folder of a file, because a new name is on disk only when its folder is.
+/// Synchronises the folder of a file, because the name of a new file is on disk only after its folder has been
+/// synchronised.
 fn synchronise_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     File::open(folder).and_then(|folder| folder.sync_all())

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use lehr_services::{Code, Fault};
 
-/// A folder whose files may be opened, but no file outside it.
+/// A folder whose files clients may open, but no file outside it.
 #[derive(Debug)]
 pub(crate) struct Root {
     folder: File,
@@ -27,11 +27,13 @@ impl Root {
         Ok(Self { folder, path: canonical })
     }
 
-    /// Opens a file for reading. It follows links that stay inside the root and refuses links that lead out of it.
+    /// Opens a file for reading. Links that stay inside the root are followed; links that lead out of the root are
+    /// refused.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] for a path that leads outside; [`Code::UnknownEntry`] if there is no such file;
-    /// [`Code::PermissionDenied`].
+    /// Returns [`Code::InvalidValue`] for an absolute path or a path with `..`, and [`Code::UnknownEntry`] if there is
+    /// no such file. Returns [`Code::PermissionDenied`] if a link leads out of the root, or if the node may not read
+    /// the file.
     pub(crate) fn open(&self, path: &str) -> Result<File, Fault> {
         let relative = Path::new(path);
         let is_inside = !path.is_empty() && relative.components().all(|part| matches!(part, Component::Normal(_)));
@@ -71,7 +73,8 @@ impl Root {
         self.open_resolved(path)
     }
 
-    /// Resolves the path, checks that it is inside the root, and opens it. For systems that cannot do this in one call.
+    /// Resolves the path, checks that it is inside the root, and opens it. This function is for systems that cannot
+    /// check and open a path in one call.
     fn open_resolved(&self, path: &Path) -> Result<File, Fault> {
         let shown = path.display().to_string();
         let resolved = self.path.join(path).canonicalize().map_err(|error| refused(&shown, &error))?;

@@ -166,7 +166,8 @@ impl DatasetService {
         blocking("the disk", || self.inner.contents.read(dataset.content, &dataset.checksum, name))
     }
 
-    /// Checks whether a name is free for a new data set.
+    /// Checks whether a data set of this name may be stored: the name must be free, and the number of data sets is
+    /// limited.
     fn check_free(&self, name: &str, replace: bool) -> Result<(), Fault> {
         if !replace && self.document.datasets.contains_key(name) {
             let reason = format!("there is a data set {name:?}; \"replace\": true puts this one in its place");
@@ -468,7 +469,7 @@ impl Drop for Begun {
     }
 }
 
-/// Tells the service to read an upload whose bytes have all arrived.
+/// Tells the service to read an upload whose bytes have all arrived, and waits for the data set.
 pub(super) async fn finished(own: Reference<Datasets>, name: String) -> Result<Dataset, Fault> {
     read_and_wait(own, StartReading { name, file: None }).await
 }

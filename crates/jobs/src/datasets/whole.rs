@@ -21,7 +21,7 @@ use crate::format::{Dialect, Form};
 ///
 /// The media type gives the format: `text/csv`, `text/tab-separated-values`, `application/x-npy`,
 /// `application/vnd.apache.parquet`, `application/vnd.apache.arrow.stream` or `.file`. With `application/octet-stream`,
-/// the field `format` gives it. CSV and TSV files may be compressed with gzip.
+/// the field `format` gives the format. Text files and NPY files may be compressed with gzip.
 ///
 /// # Example
 /// ```
@@ -61,10 +61,10 @@ pub struct UploadFile {
     /// The format of the file, as a media type.
     #[serde(default)]
     pub media_type: Option<String>,
-    /// The format of the file. Overrides the media type.
+    /// The format of the file. This field overrides the media type.
     #[serde(default)]
     pub format: Option<Form>,
-    /// The columns to keep, in addition to weights and ids. Default: all; of text files, all numeric columns.
+    /// The columns to keep, in addition to weights and ids. Default: all columns; of text files, all numeric columns.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub columns: Option<Vec<String>>,
@@ -86,7 +86,8 @@ pub struct UploadFile {
     /// The notation of an ordinary table, with the format `table`. Default: detected.
     #[serde(default)]
     pub dialect: Option<Dialect>,
-    /// Whether to replace an existing data set of this name. The existing one stays until the new one is complete.
+    /// Whether to replace an existing data set of this name. The existing data set stays until the new data set is
+    /// complete.
     #[serde(default)]
     pub replace: bool,
 }

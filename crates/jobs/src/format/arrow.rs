@@ -40,9 +40,9 @@ pub(crate) fn write_to(out: impl std::io::Write, table: &Table) -> Result<(), Ar
 /// Reads a table that was sent as bytes, with the roles of its columns. If the library panics, returns a fault.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`], or [`Code::TooLarge`] if the values take more than eight times the memory of the
-/// bytes. Tables of Lehr stay below this limit: eight-bit numbers become 64-bit numbers, and Lehr sends no
-/// dictionaries.
+/// Returns [`Code::InvalidValue`] if the bytes are damaged, or [`Code::TooLarge`] if the values take more than eight
+/// times the size of the bytes. Tables of Lehr stay below this limit: eight-bit numbers become 64-bit numbers, and Lehr
+/// sends no dictionaries.
 pub(crate) fn read(bytes: &[u8], name: &str) -> Result<Table, Fault> {
     let bytes_max = (bytes.len() as u64).saturating_mul(8);
     super::guarded(&format!("{name}: expected a sound Arrow stream or file"), || {
@@ -57,7 +57,8 @@ fn damaged(name: &str, error: &ArrowError) -> Fault {
 /// Reads a stream or a file.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
+/// Returns [`Code::InvalidValue`] with the first ten faults, or [`Code::TooLarge`] if the values take more than
+/// `bytes_max` bytes.
 pub(crate) fn read_from<R: Read + Seek>(
     mut reader: R,
     wanted: &Columns,
@@ -100,7 +101,7 @@ fn collect(
     for index in chosen(&names, &wanted, name)? {
         let (field, of) = (schema.field(index), schema.field(index).data_type());
         let scale = scale_of(field).map_err(|fault| Fault::new(fault.code(), format!("{name}: {}", fault.reason())))?;
-        // In a table of another program, 16-bit whole numbers are counts.
+        // Without a scale, as in tables of other programs, 16-bit whole numbers are counts.
         let fixed = scale.filter(|_| *of == DataType::UInt16).map(|scale| Values::Fixed(Vec::new(), scale));
         let values = fixed.or_else(|| values_of(of));
         let values = values.ok_or_else(|| unsupported(name, index, &names[index], &of.to_string()))?;
@@ -126,7 +127,7 @@ fn values_of(of: &DataType) -> Option<Values> {
         // True is 1 and false is 0.
         DataType::Boolean => Some(Values::Counts(Vec::new())),
         DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => Some(Values::Whole(Vec::new())),
-        // Durations keep their unit, as in Parquet, where they are whole numbers without a unit.
+        // Durations become whole numbers in their own unit, because Parquet files also store them as whole numbers.
         DataType::Duration(_) => Some(Values::Whole(Vec::new())),
         DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => Some(Values::Counts(Vec::new())),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(Values::texts()),

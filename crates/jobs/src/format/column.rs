@@ -16,7 +16,7 @@ const EXACT: u64 = 1 << 53;
 pub(crate) enum Gaps {
     /// No values.
     Nowhere,
-    /// Only numbers with a fraction, as in tables written by Lehr.
+    /// Only floating-point and fixed-point numbers, as in tables written by Lehr.
     InNumbers,
     /// All values. Whole numbers with missing values become floating point, and a missing text becomes empty.
     Anywhere,
@@ -40,7 +40,8 @@ impl Values {
     }
 }
 
-/// The number of bytes left at the last [`Intake::tell`]. Code that reserves memory for values in advance reads it.
+/// The memory that was left at the last [`Intake::tell`], in bytes. Code that reserves memory for values in advance
+/// reads this number.
 #[derive(Clone, Debug)]
 pub(crate) struct Left(Arc<Mutex<u64>>);
 
@@ -74,8 +75,7 @@ impl Intake {
         self.told.clone()
     }
 
-    /// Publishes how much memory is left, before more is reserved. It is not published after each value, because this
-    /// would be slow.
+    /// Publishes how much memory is left, before more is reserved. Publishing after each value would be slow.
     pub(crate) fn tell(&self) {
         *self.told.0.lock() = self.left;
     }
@@ -88,7 +88,7 @@ impl Intake {
     /// Checks that all values fit into the memory limit.
     ///
     /// # Errors
-    /// Returns [`Code::TooLarge`].
+    /// Returns [`Code::TooLarge`] if the values exceed the memory limit.
     pub(crate) fn check(&self, file: &str) -> Result<(), Fault> {
         let Some((index, name)) = &self.full else { return Ok(()) };
         Err(too_large(file, *index, name, self.bytes_max))
@@ -128,7 +128,7 @@ impl Column {
         }
     }
 
-    /// Reserves memory for a value, and returns whether there is enough.
+    /// Counts the memory for a value, and returns whether the memory limit allows it.
     fn has_room(&self, bytes: usize, intake: &mut Intake) -> bool {
         if intake.full.is_none() {
             match intake.left.checked_sub(bytes as u64) {
@@ -149,7 +149,8 @@ impl Column {
         });
     }
 
-    /// Adds a row without a value. If a value is required, this is a fault, and the placeholder is never used.
+    /// Adds a row without a value, with a placeholder. If the column requires a value, the missing value is a fault,
+    /// and the placeholder is never used.
     pub(crate) fn gap(&mut self, intake: &mut Intake) {
         let is_number = matches!(self.values, Values::Numbers(_) | Values::Singles(_) | Values::Fixed(..));
         match self.gaps {
@@ -188,7 +189,7 @@ impl Column {
         let has_room = self.has_room(bytes, intake);
         match &mut self.values {
             Values::Numbers(values) if has_room => values.push(number),
-            // The number was an `f32` before it was widened to `f64`.
+            // The conversion is exact, because the number was an `f32` before.
             Values::Singles(values) if has_room => values.push(number as f32),
             _ => {}
         }
@@ -244,8 +245,8 @@ impl Column {
         }
     }
 
-    /// Reports bytes that are not valid UTF-8. They count towards the memory limit, because they are examined again for
-    /// each row that refers to them.
+    /// Reports bytes that are not valid UTF-8. The bytes count towards the memory limit, because they are examined
+    /// again for each row that refers to them.
     pub(crate) fn no_text(&mut self, bytes: &[u8], intake: &mut Intake) {
         self.fault(intake, "text in UTF-8", || format!("{} bytes that are none", bytes.len()));
         if self.has_room(bytes.len(), intake) {
@@ -285,7 +286,8 @@ impl Column {
 /// Assembles columns into a table.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`] with the first ten faults and their number; [`Code::TooLarge`].
+/// Returns [`Code::InvalidValue`] with the first ten faults and their number, or [`Code::TooLarge`] if the values
+/// exceed the memory limit.
 pub(crate) fn table(
     columns: Vec<Column>,
     wanted: &Columns,

@@ -26,7 +26,8 @@ impl Room for Left {
 /// Reads a file as an ordinary table, with all columns whose types are supported.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
+/// Returns [`Code::InvalidValue`] with the first ten faults, or [`Code::TooLarge`] if the values take more than
+/// `bytes_max` bytes.
 pub(crate) fn frame(file: &File, form: &TableForm, name: &str, bytes_max: u64) -> Result<DataFrame, Fault> {
     let again = || {
         let failed = |cause| super::fault_of(&lehr_data::Error::Read { name: name.to_owned(), cause });
@@ -62,10 +63,11 @@ fn refused(refused: Refused, name: &str) -> Fault {
     }
 }
 
-/// Reads a file.
+/// Reads the wanted columns of a file.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
+/// Returns [`Code::InvalidValue`] with the first ten faults, or [`Code::TooLarge`] if the values take more than
+/// `bytes_max` bytes.
 pub(crate) fn read(file: File, wanted: &Columns, gaps: Gaps, name: &str, bytes_max: u64) -> Result<Table, Fault> {
     let refused = |cause: Refused| refused(cause, name);
     let parquet = Parquet::open(file).map_err(refused)?;

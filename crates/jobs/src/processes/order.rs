@@ -28,7 +28,7 @@ const HEAD: &str = "order.json";
 /// The length that marks a missing part.
 const NONE: u64 = u64::MAX;
 
-/// The order without the tables.
+/// The head of an order, without the tables and the saved state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Head {
     /// The name of the method's contract.
@@ -58,16 +58,18 @@ impl Head {
     }
 }
 
-/// Returns the path of an input's table. The method declares the names of its inputs.
+/// Returns the path of an input's table. The input's name is safe in a path, because it comes from the method's
+/// declaration and not from a client.
 fn table_path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.arrow"))
 }
 
 /// Reads the order that a node has written into a folder, with the state from which the job resumes. The first process
-/// of the job calls this function. It sends the bytes to all processes and makes its own [`Part`](super::Part) from
-/// them.
+/// of the job calls this function. That process sends the bytes to all processes and makes its own
+/// [`Part`](super::Part) from them.
+///
 /// # Errors
-/// Returns an error if the folder cannot be read or has no order, or if a checkpoint is damaged. The error is also
+/// Returns an error if the folder cannot be read or has no order, or if a checkpoint cannot be read. The error is also
 /// written into the folder for the node.
 ///
 /// # Example

@@ -26,7 +26,7 @@ pub struct Part {
 pub struct Stopper(Signal);
 
 impl Stopper {
-    /// Asks the part to stop. A request to the first process applies to all.
+    /// Asks the part to stop. A request to the first process applies to all processes.
     pub fn stop(&self) {
         self.0.stop(Stop::Interrupted);
     }

@@ -1,4 +1,4 @@
-//! Makes a node run all services of a manifest; if one cannot be started, restores the earlier services.
+//! Makes a node run all services of a manifest; if a service cannot be started, restores the earlier services.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,12 +9,13 @@ use super::Manifest;
 use super::plan::{Action, Plan};
 
 /// Carries out a plan. If a service cannot be started, everything is undone: started services are ended, and replaced
-/// ones run again with their old record. They begin a new incarnation, so state that was not kept on disk is lost.
+/// services run again with their old records. Replaced services begin new incarnations, so state that was not kept on
+/// disk is lost.
 ///
 /// Do not drop the future before it completes: the steps done so far would remain.
 ///
 /// # Errors
-/// Returns [`Code::StartFailed`] with the service, the reason, and the services that were removed again.
+/// Returns [`Code::StartFailed`] with the service, the reason, and the services whose changes were undone.
 ///
 /// # Example
 /// ```

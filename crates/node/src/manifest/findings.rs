@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// See [`Findings`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Finding {
-    /// The file.
+    /// The name of the file.
     pub file: String,
     /// The line, counted from 1; `None` if the fault belongs to no line.
     pub line: Option<usize>,
@@ -36,7 +36,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The faults of a description, by line. It counts all of them and keeps the first [`Findings::KEPT`].
+/// The faults of a description file, by line. All faults are counted, and the first [`Findings::KEPT`] are kept.
 ///
 /// # Example
 /// ```
@@ -83,7 +83,7 @@ impl Findings {
         self.seen.len()
     }
 
-    /// Whether there are no findings.
+    /// Returns whether there are no findings.
     pub fn is_empty(&self) -> bool {
         self.seen.is_empty()
     }
@@ -93,7 +93,7 @@ impl Findings {
         self.kept.iter().collect()
     }
 
-    /// Returns `Ok` if there are no findings, otherwise all of them as an error.
+    /// Returns `Ok` if there are no findings, otherwise all findings as an error.
     ///
     /// # Errors
     /// Returns these findings as an error, if there are any.

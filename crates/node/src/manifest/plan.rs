@@ -46,7 +46,7 @@ impl fmt::Display for Action {
 /// See [`Plan`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
-    /// The service.
+    /// The path of the service.
     pub path: String,
     /// The contract of the service.
     pub contract: String,
@@ -61,13 +61,13 @@ pub struct Change {
 /// # Example
 /// See [`Plan`].
 pub struct Setting<'a> {
-    /// Returns how a service of a kind can be placed; `None` if none can be created.
+    /// Returns how the services with a contract can be placed; `None` if the node cannot create such services.
     pub kind: &'a dyn Fn(&str) -> Option<Kind>,
     /// The contracts of services that can be created, for messages.
     pub contracts: Vec<String>,
     /// The running services, with their contracts.
     pub running: BTreeMap<String, String>,
-    /// The number of cores.
+    /// The number of the machine's cores.
     pub cores: usize,
     /// Whether the node has a folder for states.
     pub keeps: bool,
@@ -79,7 +79,7 @@ impl fmt::Debug for Setting<'_> {
     }
 }
 
-/// The changes in the order in which they happen: services start after those that they depend on.
+/// The changes in the order in which they happen: each service starts after the services that it depends on.
 ///
 /// # Example
 /// ```
@@ -99,11 +99,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Compares the wanted services with those of the manifest that was applied before.
+    /// Compares the wanted services with the services of the manifest that was applied before.
     ///
     /// # Errors
     /// Returns every fault of the manifest: unknown kinds, configurations that do not fit, missing partners and
-    /// dependencies, and cycles. Also cores that the machine does not have, and paths that are in use.
+    /// dependencies, and cycles. The faults also include cores that the machine does not have, and paths that are in
+    /// use.
     ///
     /// # Example
     /// See [`Plan`].
@@ -132,7 +133,7 @@ impl Plan {
                 }
             })
             .collect();
-        // Services are ended last, so that none must be started again if a start fails.
+        // Services are ended last, so that no ended service must be started again if a start fails.
         let gone = applied
             .services()
             .iter()
@@ -141,7 +142,7 @@ impl Plan {
         Ok(Self { changes })
     }
 
-    /// Whether there is nothing to do.
+    /// Returns whether there is nothing to do.
     ///
     /// # Example
     /// ```
@@ -236,7 +237,7 @@ fn check_cores(field: &Field, record: &ServiceRecord, cores: usize, find: &mut d
     }
 }
 
-/// Checks the partners of a service: they must be those of its kind, each with the right contract.
+/// Checks the partners of a service: the service's kind must have these partners, each with the right contract.
 fn check_partners(
     field: &Field,
     record: &ServiceRecord,
@@ -269,7 +270,7 @@ fn check_partners(
     }
 }
 
-/// Returns the services, each after those that it depends on. A cycle is a fault that names all its services.
+/// Returns the services, each after the services that it depends on. A cycle is a fault that names all its services.
 fn order(wanted: &Manifest, findings: &mut Findings) -> Vec<String> {
     let needs = |path: &str| -> Vec<String> {
         let record = &wanted.services()[path];
@@ -282,7 +283,8 @@ fn order(wanted: &Manifest, findings: &mut Findings) -> Vec<String> {
         let ready: Vec<String> =
             left.iter().filter(|path| needs(path).iter().all(|other| !left.contains(other))).cloned().collect();
         if ready.is_empty() {
-            // Each remaining service depends on another remaining one, so following the dependencies ends in a cycle.
+            // Each remaining service depends on another remaining service, so following the dependencies ends in a
+            // cycle.
             let mut walk: Vec<String> = left.iter().take(1).cloned().collect();
             while let Some(next) =
                 walk.last().and_then(|path| needs(path).into_iter().find(|other| left.contains(other)))

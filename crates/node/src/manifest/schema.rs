@@ -1,11 +1,11 @@
 //! Checks values against JSON schemas and reports every fault; supports the part of the standard that Lehr's derived
 //! schemas use.
 //!
-//! One rule is stricter than the standard: a table with named fields takes no others, unless the schema says so. In a
-//! file that a person wrote, an unknown field is usually a misspelt one.
+//! One rule is stricter than the standard: a table with named fields accepts no other fields, unless the schema allows
+//! them. In a file that a person wrote, an unknown field is usually a misspelt one.
 //!
-//! A text may represent a value that is not known yet (a reference of a workflow). Then the schema of the future value
-//! is compared with the expected schema.
+//! A text may represent a value that is not known yet (a reference of a workflow). For such a text, the schema of the
+//! future value is compared with the expected schema.
 
 use serde_json::{Map, Value};
 
@@ -40,9 +40,9 @@ pub struct Schema<'a> {
 pub enum Stands<'a> {
     /// The text is the value itself.
     Itself,
-    /// The text represents a value of this schema.
+    /// The text stands for a later value, which will have this schema.
     For(Schema<'a>),
-    /// The text represents a value of which nothing is known.
+    /// The text stands for a later value of which nothing is known.
     Anything,
 }
 
@@ -174,7 +174,7 @@ impl<'a> Schema<'a> {
                 return Some(found);
             }
         }
-        // The schema does not restrict its fields.
+        // A schema that does not restrict its fields accepts any name.
         let is_open = self.types(0).is_empty() || (self.known(0).is_empty() && self.types(0).contains(&"object"));
         is_open.then(|| self.at(&ANYTHING))
     }
@@ -217,7 +217,7 @@ impl<'a> Schema<'a> {
         entries.unwrap_or_else(|| self.at(&ANYTHING))
     }
 
-    /// Whether a value of this schema can satisfy another schema; false only if no value can.
+    /// Returns whether a value of this schema can satisfy another schema; `false` only if no value can.
     ///
     /// # Example
     /// ```
@@ -245,7 +245,8 @@ impl<'a> Schema<'a> {
         !is_list || self.entries().fits(expected.entries())
     }
 
-    /// Adds every fault of the part of `tree` at `field`, which is `value`. `stands` returns what a text represents.
+    /// Checks `value`, which is the part of `tree` at `field`, and adds every fault to `findings`. `stands` returns
+    /// what a text represents.
     ///
     /// # Example
     /// ```
@@ -283,7 +284,8 @@ impl<'a> Checking<'_, 'a> {
         self.findings.add(self.tree.finding(field, text));
     }
 
-    /// If `is_whole`, the schema describes the value completely, so that other fields are unknown.
+    /// Checks a value. If `is_whole` is true, the schema describes the value completely, so other fields are reported
+    /// as unknown.
     fn value(&mut self, schema: Schema<'a>, field: &Field, value: &Value, is_whole: bool, depth: usize) {
         if depth > DEPTH_MAX {
             return self.find(field, format!("expected at most {DEPTH_MAX} levels, found more"));
@@ -305,7 +307,8 @@ impl<'a> Checking<'_, 'a> {
             return self.find(field, "expected nothing here".to_owned());
         }
         for part in schema.together() {
-            // If the value is of another kind, further faults would only follow from that, and are not reported.
+            // If the value is of another kind, further faults would only follow from this one, so they are not
+            // reported.
             if !self.part(schema, part, field, value, depth) {
                 return;
             }
@@ -391,8 +394,8 @@ impl<'a> Checking<'_, 'a> {
         }
     }
 
-    /// Checks that at least one of the alternatives matches. If none does, reports the faults of the nearest one, which
-    /// has the fewest.
+    /// Checks that at least one of the alternatives matches. If no alternative matches, reports the faults of the
+    /// alternative with the fewest faults.
     fn alternatives(&mut self, part: Schema<'a>, field: &Field, value: &Value, depth: usize) {
         let alternatives = part.alternatives();
         if alternatives.is_empty() {
@@ -473,7 +476,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Returns a value as messages show it: a short value in full, a long one by its kind.
+/// Returns a value as messages show it: lists and tables by their kind, long texts cut, and other values in full.
 pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),

@@ -17,7 +17,7 @@ use super::{Manifest, ServiceRecord, apply};
 /// The path of the service that takes manifests.
 pub const MANIFEST: &str = "/manifest";
 
-/// The service that applies manifests, and knows the services that they name.
+/// The service that applies manifests, and remembers the services that they name.
 ///
 /// # Example
 /// ```
@@ -61,7 +61,7 @@ impl Manifests {
 pub struct ManifestState {
     /// The services of the manifest that was applied last, by path.
     pub services: BTreeMap<String, ServiceRecord>,
-    /// Whether another manifest is being applied.
+    /// Whether a manifest is being applied.
     pub is_applying: bool,
 }
 
@@ -70,7 +70,7 @@ impl Contract for ManifestState {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// A manifest file, for a node that cannot read it itself.
+/// The name and text of a manifest file, which the client reads and sends to the node.
 ///
 /// # Example
 /// See [`Manifests`].
@@ -94,7 +94,7 @@ pub struct Review {
 }
 
 /// Makes the node run the services of these manifests together, or changes nothing. Ends services of earlier manifests
-/// that these do not name. Leaves services alone that no manifest ever named.
+/// that these manifests do not name. Leaves alone services that no manifest ever named.
 ///
 /// # Example
 /// See [`Manifests`].
@@ -118,7 +118,7 @@ struct Claimed {
     cores: usize,
 }
 
-/// Records the manifests that are now applied. Only the node itself may call this operation.
+/// Records the services of the manifests that are now applied. Only the node itself may call this operation.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = ManifestState, verb = Update, name = "note")]
 struct Note {
@@ -204,14 +204,14 @@ impl Concurrent<Review> for Manifests {
     }
 }
 
-// Independent, because it calls its own service while it runs.
+// The handler is independent, because it calls its own service while it runs.
 impl Independent<Apply> for Manifests {
     async fn handle(Apply { files }: Apply, call: &Call) -> Result<Plan, Fault> {
         let wanted = read(&files)?;
         let (host, own) = (call.host()?, call.own::<ManifestState>()?);
         let (reply, answer) = Reply::new();
-        // A separate task, so that a client that leaves, or a deadline that passes, does not leave a group half
-        // applied.
+        // A separate task applies the manifests, so that a client that leaves, or a deadline that passes, does not
+        // leave them half applied.
         let dispatcher = host.dispatcher().clone();
         let task = async move {
             let _unheard = reply.answer(apply_claimed(&host, &own, wanted).await);

@@ -12,10 +12,11 @@ use super::findings::{Finding, Findings};
 /// The maximum nesting depth, so that a file of brackets does not exhaust the stack.
 const DEPTH_MAX: usize = 64;
 
-/// The largest file that is read, in bytes.
+/// The maximum size of a file, in bytes.
 const BYTES_MAX: usize = 1 << 20;
 
-/// The longest name of a field, in bytes: the name of every field of a table includes the table's name.
+/// The maximum length of a field's name, in bytes. The maximum limits memory, because the path of every field in a
+/// table includes the table's name.
 const NAME_MAX: usize = 1000;
 
 /// The path to a field: names of tables and positions in lists.
@@ -36,12 +37,12 @@ enum Segment {
 }
 
 impl Field {
-    /// Returns a field of this table.
+    /// Returns the path to a field of this table.
     pub fn name(&self, name: impl Into<String>) -> Self {
         self.with(Segment::Name(name.into().into()))
     }
 
-    /// Returns an entry of this list, counted from 0.
+    /// Returns the path to an entry of this list; entries are counted from 0.
     pub fn place(&self, place: usize) -> Self {
         self.with(Segment::Place(place))
     }
@@ -72,7 +73,7 @@ impl std::fmt::Display for Field {
     }
 }
 
-/// A description: a value, and the line of each of its fields.
+/// A description file as a value, with the line of each of its fields.
 ///
 /// # Example
 /// ```
@@ -126,7 +127,7 @@ impl Tree {
         Self { file: name.to_owned(), value, lines: BTreeMap::new() }
     }
 
-    /// Returns the name in messages: the file, or what stands in its place.
+    /// Returns the name for messages: the name of the file, or the name that [`Tree::of`] was given.
     pub fn file(&self) -> &str {
         &self.file
     }
@@ -136,7 +137,7 @@ impl Tree {
         &self.value
     }
 
-    /// Returns the line of a field, or of the nearest table around it that has one.
+    /// Returns the line of a field, or of the nearest table around it that has a line.
     pub fn line(&self, field: &Field) -> Option<usize> {
         let mut segments = field.0.clone();
         loop {
@@ -147,7 +148,7 @@ impl Tree {
         }
     }
 
-    /// Creates a fault of a field.
+    /// Creates a finding about a field, with the field's line.
     pub fn finding(&self, field: &Field, text: impl Into<String>) -> Finding {
         Finding { file: self.file.clone(), line: self.line(field), field: field.to_string(), text: text.into() }
     }

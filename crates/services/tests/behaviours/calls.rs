@@ -28,7 +28,7 @@ fn what_a_sender_keeps_and_what_a_reader_was_given_is_its_own() {
     });
 }
 
-/// The ledger as an older client knows it, without the log and with another idea of a strike.
+/// The ledger as an older client knows it: without the log, and with a strike that has another form.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct OldLedger {
     entries: std::collections::BTreeMap<String, i64>,
@@ -53,7 +53,7 @@ pub struct OldStrike {
     pub number: i64,
 }
 
-/// A ledger of another age.
+/// A ledger with another major version.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct NextLedger {}
 
@@ -111,7 +111,7 @@ fn each_verb_says_what_must_be_there() {
         assert_eq!(books.call(correct("ada", 7)).await.unwrap(), 5);
         assert_eq!(books.call(strike("bob")).await.unwrap(), 6);
         assert_eq!(books.call(Sum {}).await.unwrap(), 7);
-        // Faults have changed nothing, the version included.
+        // Operations that ended in a fault have changed nothing, not even the version.
         assert_eq!(books.get().await.unwrap().version(), 5);
     });
 }
@@ -157,7 +157,7 @@ fn lookup_and_get_are_answered_without_a_handler() {
     });
 }
 
-/// The wrong idea of an entry.
+/// An operation with the name of `Enter` and another type of key.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Ledger, verb = Insert, name = "enter")]
 struct WrongEnter {
@@ -172,7 +172,7 @@ fn what_is_not_in_the_contract_is_refused_at_once() {
         let (gate, begun) = (keeper.gate.clone(), keeper.begun.clone());
         world.host().start("/books", move || keeper.clone()).await.unwrap();
         let books = world.to::<Ledger>("/books");
-        // The service is busy, and nothing of this waits for it.
+        // The service is busy, but none of the following requests waits for it.
         let mut busy: super::Any<'_, _> = Box::pin(books.call(hold_alone("first")));
         begin(&mut busy).await;
         assert_eq!(begun.receive().await.unwrap(), "first");
@@ -243,12 +243,12 @@ fn with_a_key_a_request_that_is_sent_again_is_done_once() {
         let books = world.to::<Ledger>("/books");
         let first = books.clone().key("transfer 7");
         first.call(enter("ada", 1)).await.unwrap();
-        first.call(enter("ada", 1)).await.unwrap(); // without the key: a duplicate
+        first.call(enter("ada", 1)).await.unwrap(); // without the key, the request is a duplicate
         assert_eq!(books.call(enter("ada", 1)).await.unwrap_err().code(), Code::DuplicateEntry);
         assert_eq!(books.get().await.unwrap().log, ["enter ada"]);
         let info = books.lookup().await.unwrap();
         assert_eq!(info.counts.repeated, 1);
-        // A fault is an outcome too.
+        // A fault is remembered under a key too.
         let second = books.clone().key("transfer 8");
         assert_eq!(second.call(enter("ada", 1)).await.unwrap_err().code(), Code::DuplicateEntry);
         books.call(Strike { key: "ada".to_owned() }).await.unwrap();
@@ -272,7 +272,7 @@ fn those_that_look_overlap_and_those_that_change_do_not() {
                 let mut both = begun.take(2).await.unwrap();
                 both.sort();
                 assert_eq!(both, ["left", "right"]);
-                // Independent ones wait for nobody, and those that change wait for both.
+                // Independent handlers wait for no other handler. Handlers that change the state wait for both readers.
                 assert_eq!(books.call(Ping {}).await.unwrap(), "/books");
                 assert!(begun.is_empty());
                 gate.post(()).unwrap();
@@ -307,7 +307,7 @@ fn beyond_the_bound_senders_are_told_and_nothing_that_was_taken_is_lost() {
         });
         let mut calls: Vec<super::Any<'_, _>> = puts.collect();
         calls.push(Box::pin(async {
-            // Opened when the ten have been sent.
+            // Open the gate when the ten requests have been sent.
             while books.lookup().await.unwrap().waiting.iter().map(|waiting| waiting.requests).sum::<usize>() < 3 {}
             gate.post(()).unwrap();
             Ok(())
@@ -331,7 +331,8 @@ fn a_handler_that_panics_is_a_fault_at_once_and_the_service_goes_on() {
         assert_eq!((fault.code(), fault.reason()), (Code::OperationFailed, "the operation failed inside the service"));
         assert!(fault.causality().is_some());
         assert_eq!(books.call(BreakAlone {}).await.unwrap_err().code(), Code::OperationFailed);
-        // What it had done is there: another version, so nobody takes it for the one before.
+        // The change before the panic remains, but the state has another version, so nobody takes it for the earlier
+        // state.
         let state = books.get().await.unwrap();
         assert_eq!((state.version(), state.log.as_slice()), (1, ["half".to_owned()].as_slice()));
         books.call(put("ada", 1)).await.unwrap();

@@ -1,4 +1,4 @@
-//! Limits of time that reach from one service to the next.
+//! Time limits that services pass on to the services that they call.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{Any, begin};
 use crate::everywhere;
 
-/// One of several that ask each other in turn.
+/// One of several services that call each other in turn.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Chain {}
 
@@ -26,14 +26,14 @@ impl Contract for Chain {
 #[operation(contract = Chain, verb = Submit, name = "left", reply = Vec<u64>)]
 pub struct Left {}
 
-/// Says how many milliseconds it has left, waits at its gate, and asks the next one, if there is one.
+/// Returns how many milliseconds it has left. First waits at its gate, and calls the next service, if there is one.
 #[derive(Clone, Default)]
 pub struct Link {
     chain: Chain,
     next: Option<Reference<Chain>>,
-    /// How much was left to each handler when it began; nothing for one without a limit.
+    /// The time that was left to each handler when it began; `None` for a handler without a limit.
     pub begun: Port<Option<u64>>,
-    /// Whose handler has gone, however it went.
+    /// Receives a message for each handler that was dropped or has ended.
     pub gone: Port<()>,
     pub gate: Port<()>,
 }
@@ -113,7 +113,7 @@ fn what_a_handler_asks_has_the_time_that_is_left_to_it() {
             while link.gone.try_receive().is_some() {}
         }
 
-        // When it is up, nobody of them goes on.
+        // When the time is up, none of the handlers continues.
         let mut late: Any<'_, _> = Box::pin(chain.call(Left {}));
         begin(&mut late).await;
         assert_eq!(first.begun.receive().await.unwrap(), Some(300));

@@ -51,7 +51,7 @@ fn after_a_drop_nothing_is_left() {
     });
 }
 
-/// Cannot start: says no, or panics, after it has waited.
+/// A service that cannot start: it waits, and then returns a fault or panics.
 #[derive(Clone)]
 struct Failing {
     pair: Pair,
@@ -91,7 +91,7 @@ fn a_start_that_fails_leaves_nothing_and_tells_who_waits() {
             let mut starting: Any<'_, _> =
                 Box::pin(host.start("/pair", move || Failing { pair: Pair::default(), gate: wait.clone() }));
             begin(&mut starting).await;
-            // Requests wait for it to be ready.
+            // Requests wait until the service is ready.
             let pair = loop {
                 match host.reference::<Pair>("/pair") {
                     Ok(pair) => break pair,
@@ -128,7 +128,7 @@ fn a_service_that_crashes_again_and_again_is_left_down() {
             if life == 3 {
                 break;
             }
-            // Ready anew: three announcements, restarting, starting, ready.
+            // The service is ready again after three announcements: restarting, starting, ready.
             let mut phases = Vec::new();
             while phases.last() != Some(&Phase::Ready) {
                 let Ok(Event::Change(change)) = watched.next().await else { panic!("a change") };
@@ -142,7 +142,7 @@ fn a_service_that_crashes_again_and_again_is_left_down() {
         assert_eq!(host.phase("/books"), Some(Phase::Failed));
         let fault = books.call(Sum {}).await.unwrap_err();
         assert_eq!((fault.code(), fault.causes()[0].reason.as_str()), (Code::StartFailed, "it has crashed too often"));
-        // Its place can be taken.
+        // Another service can start at the path.
         host.start("/books", Bookkeeper::new).await.unwrap();
         books.call(put("ada", 1)).await.unwrap();
     });
@@ -166,7 +166,7 @@ fn a_drop_waits_for_what_runs_refuses_what_waits_and_cleans_up_last() {
                     }),
                     Box::pin(async { assert_eq!(books.get().await.unwrap_err().code(), Code::ServiceStopping) }),
                     Box::pin(async {
-                        // Until both of them wait; then the drop comes.
+                        // Wait until both requests wait, and then send the drop request.
                         let host = world.host();
                         while host
                             .endpoint("/books")
@@ -197,7 +197,7 @@ fn a_drop_waits_for_what_runs_refuses_what_waits_and_cleans_up_last() {
 
 #[test]
 fn a_host_that_is_ready_stands_in_its_own_directory() {
-    // Again and again: what is announced a moment later is mostly there.
+    // Repeat the test, because an announcement that came a moment too late would be seen only sometimes.
     for _ in 0..20 {
         everywhere(async |world| {
             world.host().ready().await;
@@ -241,7 +241,7 @@ fn what_cannot_be_made_is_one_of_several_faults_and_leaves_nothing() {
     on_hosts(async |host, _| {
         host.register(Bookkeeper::new);
         let gate = Port::new();
-        gate.post(false).unwrap(); // it says no as soon as it is asked
+        gate.post(false).unwrap(); // the start fails at once
         let wait = gate.clone();
         host.register(move || Failing { pair: Pair::default(), gate: wait.clone() });
         assert_eq!(host.create(Pair::NAME, "/pair").await.unwrap_err().code(), Code::StartFailed);

@@ -1,5 +1,5 @@
-//! The guarantees of services. The tests of a file `calls`, `shared`, `subscriptions` or `lives` are the same whichever
-//! way a reference goes.
+//! The guarantees of services. The tests in the files `calls`, `shared`, `subscriptions` and `lives` are the same for
+//! every way in which a reference reaches a service.
 
 pub mod samples;
 
@@ -15,7 +15,7 @@ use std::task::Poll;
 
 use lehr_services::{Answered, Events, Fault, Format, Host, Link, Message, Options, Pending, Subscribe};
 
-/// A link to whatever stands at a path when it is used, as an edge finds it.
+/// A link to the service that is at a path when the link is used, as a network edge finds it.
 #[derive(Clone, Debug)]
 pub struct Resolving {
     host: Host,
@@ -49,10 +49,10 @@ impl Link for Resolving {
     }
 }
 
-/// A future of any kind, side by side with others.
+/// A boxed future, so that futures of different types can be polled together.
 pub type Any<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// Polls futures in order, again and again, until all have ended: whoever is first is asked first.
+/// Polls futures in order, again and again, until all have ended.
 pub async fn together<T>(mut futures: Vec<Any<'_, T>>) -> Vec<T> {
     let mut outputs: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     std::future::poll_fn(move |polling| {
@@ -72,7 +72,7 @@ pub async fn together<T>(mut futures: Vec<Any<'_, T>>) -> Vec<T> {
     .await
 }
 
-/// Polls a future once: what it asks for is then on its way.
+/// Polls a future once, so that its request is sent.
 pub async fn begin<T>(future: &mut Any<'_, T>) {
     std::future::poll_fn(|polling| {
         assert!(future.as_mut().poll(polling).is_pending(), "it has to wait");

@@ -13,7 +13,7 @@ use super::samples::*;
 use super::{Any, Resolving, begin};
 use crate::on_hosts;
 
-/// What a desk shows: nothing but where its partner is.
+/// The document of a desk, which has only the path of its partner.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Desk {
     pub partner: Option<String>,
@@ -28,7 +28,7 @@ impl Contract for Desk {
 #[operation(contract = Desk, verb = Query, name = "total", reply = i64)]
 pub struct Total {}
 
-/// A desk that has its books kept by a partner. The number says how it wants to find that one.
+/// A desk whose books a partner keeps. `HOW` says how the desk finds the partner.
 #[derive(Clone, Default)]
 pub struct Clerk<const HOW: u8> {
     desk: Desk,
@@ -132,7 +132,7 @@ fn a_partner_that_is_missing_fails_the_start_when_patience_ends() {
         clock.advance(patience);
         assert_eq!(starting.await.unwrap().get().await.unwrap().partner, None);
 
-        // One that comes in time is taken.
+        // A partner that starts in time is found.
         let mut starting: Any<'_, _> = Box::pin(host.start(placement("/other"), Clerk::<EXISTING>::default));
         begin(&mut starting).await;
         host.start("/books", Bookkeeper::new).await.unwrap();
@@ -140,7 +140,7 @@ fn a_partner_that_is_missing_fails_the_start_when_patience_ends() {
     });
 }
 
-/// Two kinds that each want a new one of the other.
+/// Two kinds of services that each always create a partner of the other kind.
 macro_rules! circle {
     ($($name:ident $text:literal wants $other:ident;)*) => {$(
         #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -221,13 +221,13 @@ fn a_partner_may_be_bound_to_an_address_if_the_host_reaches_others() {
         let desk = start(bound("/desk", "test://there/books")).await.unwrap();
         assert_eq!(desk.get().await.unwrap().partner.as_deref(), Some("/books"));
         assert_eq!(desk.call(Total {}).await.unwrap(), 4);
-        // What it speaks is seen at the start, and not at the first request.
+        // A partner with another contract is refused at the start, and not at the first request.
         let fault = start(bound("/other", "test://there/directory")).await.unwrap_err();
         assert_eq!(
             fault.causes()[0].reason,
             "test://there/directory speaks lehr/directory 1.0; expected test/ledger 1.0"
         );
-        // It goes and comes back as one of this host does.
+        // The partner may end and start again, like a partner on this host.
         books.drop_service().await.unwrap();
         let fault = desk.call(Total {}).await.unwrap_err();
         assert_eq!((fault.code(), fault.causes()[0].code), (Code::Unavailable, Code::UnknownService));

@@ -1,4 +1,4 @@
-//! Services to try things on.
+//! Sample services for the tests.
 
 use std::collections::BTreeMap;
 
@@ -80,7 +80,7 @@ pub struct BreakAlone {}
 #[operation(contract = Ledger, verb = Query, name = "who", reply = Option<String>)]
 pub struct Who {}
 
-// In the contract, and no service has it.
+// This operation belongs to the contract, but no service offers it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Ledger, verb = Query, name = "nowhere")]
 pub struct Nowhere {}
@@ -89,11 +89,11 @@ pub struct Nowhere {}
 #[derive(Clone)]
 pub struct Bookkeeper {
     pub ledger: Ledger,
-    /// Who has begun to wait, and has ended.
+    /// The names of the handlers that have begun to wait or have ended.
     pub begun: Port<String>,
-    /// What they wait for.
+    /// The gate at which handlers wait.
     pub gate: Port<()>,
-    /// Who has been stopped, and why.
+    /// The reasons why services were stopped.
     pub stopped: Port<Stop>,
 }
 
@@ -172,7 +172,7 @@ impl Concurrent<Sum> for Bookkeeper {
     }
 }
 
-/// Says that it has gone, however it goes.
+/// Posts a message when it is dropped, whether the handler ends or is cancelled.
 struct Gone(Port<String>, String);
 
 impl Drop for Gone {
@@ -225,7 +225,7 @@ impl Concurrent<Who> for Bookkeeper {
     }
 }
 
-/// A document and nothing else.
+/// A service with a document and no operations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pair {
     pub left: Vec<u64>,

@@ -1,4 +1,5 @@
-//! A document that several contracts share, whose names are known when the services are started; and operations that a service completes.
+//! A document that several contracts share, whose names are known only when the services start. Also operations that a
+//! service completes.
 
 use lehr_services::{
     Call, Code, Contract, Description, Event, Exclusive, Fault, Handlers, Host, Need, Operation, Partners, Placement,
@@ -11,7 +12,7 @@ use super::Resolving;
 use super::samples::{Bookkeeper, Ledger};
 use crate::{everywhere, on_hosts};
 
-/// What an instrument shows, whichever it is.
+/// The document of any instrument.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reading {
     unit: String,
@@ -91,7 +92,8 @@ fn services_of_several_contracts_are_reached_by_one_type() {
         assert_eq!(contracts.each_ref().map(|contract| contract.name.as_str()), ["test/scale", "test/clock"]);
         assert_eq!(contracts[0].version, Version::new(3, 1));
         assert_ne!(contracts[0].hash, contracts[1].hash);
-        // Who means one of them says so: in this process it is found at once, elsewhere with the first request.
+        // A client can demand one of the contracts. In this process this is checked at once, over a link with the first
+        // request.
         let only = |name: &str| world.to::<Reading>("/scale").of_contract(name, Version::new(3, 0));
         assert_eq!(only("test/scale").unwrap().get().await.unwrap().value, 7);
         let fault = match only("test/clock") {
@@ -100,7 +102,7 @@ fn services_of_several_contracts_are_reached_by_one_type() {
         };
         assert_eq!(fault.code(), Code::ContractMismatch);
         assert_eq!(fault.reason(), "/scale speaks test/scale 3.1; the request is for test/clock 3.0");
-        // What has another document is no instrument.
+        // A service with another document is not accepted as an instrument.
         let fault = host.reference::<Reading>("/books").unwrap_err();
         assert_eq!(fault.code(), Code::ContractMismatch);
         let books = Reference::<Reading>::over(Resolving::new(host, "/books"));
@@ -135,14 +137,14 @@ fn subscribers_are_told_of_a_complete_operation_and_of_none_that_cannot_be_compl
         scale.call(Show { value: 7, unit: None }).await.unwrap();
         let Event::Change(change) = changes.next().await.unwrap() else { panic!("no change") };
         assert_eq!(*change.operation::<Show>().unwrap(), Show { value: 7, unit: Some("kg".to_owned()) });
-        // What goes wrong inside is an answer too.
+        // A panic in `complete` also becomes an answer.
         let fault = scale.call(Show { value: 13, unit: None }).await.unwrap_err();
         assert_eq!(fault.code(), Code::OperationFailed);
         assert_eq!(scale.call(Show { value: 14, unit: None }).await.unwrap(), "14 kg");
     });
 }
 
-/// Reads another instrument.
+/// A service that reads another instrument.
 #[derive(Clone, Debug, Default)]
 struct Copy {
     ledger: Ledger,

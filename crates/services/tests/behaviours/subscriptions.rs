@@ -1,4 +1,4 @@
-//! Hearing of changes.
+//! Subscriptions to changes.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::samples::*;
 use super::{Any, together};
 use crate::everywhere;
 
-/// The version and the state of the event that comes next.
+/// Returns the version and the state of the next event, which must be a state.
 async fn seed(subscription: &mut Subscription<Ledger>) -> (u64, Ledger) {
     match subscription.next().await.unwrap() {
         Event::Seed(state) => (state.version(), (*state).clone()),
@@ -16,7 +16,7 @@ async fn seed(subscription: &mut Subscription<Ledger>) -> (u64, Ledger) {
     }
 }
 
-/// The version and the name of the change that comes next.
+/// Returns the version and the name of the next event, which must be a change.
 async fn change(subscription: &mut Subscription<Ledger>) -> (u64, String) {
     match subscription.next().await.unwrap() {
         Event::Change(change) => (change.version(), change.name().to_owned()),
@@ -74,7 +74,7 @@ fn a_filter_lets_through_what_it_names() {
         books.call(put("bob", 2)).await.unwrap();
         books.call(Strike { key: "ada".to_owned() }).await.unwrap();
         books.call(Strike { key: "bob".to_owned() }).await.unwrap();
-        books.call(Replace(Ledger::default())).await.unwrap(); // has no key: for all who filter by keys
+        books.call(Replace(Ledger::default())).await.unwrap(); // has no key, so every filter by keys passes it
         let heard: [&[u64]; 4] = [&[1, 2, 3, 4, 5], &[3, 4], &[1, 3, 5], &[2]];
         for (subscription, expected) in subscriptions.iter_mut().zip(heard) {
             assert_eq!(seed(subscription).await.0, 0);
@@ -127,7 +127,7 @@ fn a_subscriber_that_does_not_read_holds_nobody_up_and_gets_the_state_anew() {
         let (version, state) = seed(&mut slow).await;
         assert_eq!((version, state.entries["odd"]), (10, 9));
         books.call(put("even", 11)).await.unwrap();
-        assert_eq!(change(&mut slow).await, (11, "put".to_owned())); // goes on without a gap
+        assert_eq!(change(&mut slow).await, (11, "put".to_owned())); // continues without a gap
         assert_eq!((change(&mut merged).await.0, change(&mut merged).await.0), (10, 11));
         assert_eq!(strict.next().await.unwrap_err(), End::TooSlow { missed: 5 });
     });
@@ -149,7 +149,7 @@ fn who_has_gone_is_told_nothing_and_a_name_is_one_subscriber() {
         books.call(put("a", 1)).await.unwrap();
         assert_eq!(change(&mut second).await.0, 1);
         drop((first, second));
-        // Over a wire it takes as long as the wire takes to say so.
+        // Over a connection, the service notices only after some time that the subscribers have gone.
         while books.lookup().await.unwrap().subscribers > 0 {}
     });
 }

@@ -1,5 +1,5 @@
-//! Checks the messages of an Arrow file or stream before the library reads them. Messages must not be compressed, and
-//! the file must be long enough. Bytes that several messages refer to count once for each message.
+//! Checks the messages of an Arrow file or stream before the Arrow library reads them. Messages must not be compressed,
+//! and the file must be long enough. Bytes that several messages refer to count once for each message.
 
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 
@@ -11,15 +11,15 @@ use lehr_services::{Code, Fault};
 /// The marker before the length of a message.
 const CONTINUES: [u8; 4] = [0xff; 4];
 
-/// The number of bytes at the end of a file: the length of the footer, and the magic bytes.
+/// The size of the trailer of a file, in bytes: the length of the footer, then the magic bytes.
 const TRAILER: i64 = 10;
 
 /// Checks all messages of a stream.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`] if a message is compressed, or if its columns lie outside its body. Also returns it
-/// if the end mark is missing, because the reader would accept a stream that was cut between two messages. The reader
-/// finds all other faults, and takes no more memory than the stream has bytes.
+/// Returns [`Code::InvalidValue`] if a message is compressed, or if its columns lie outside its body. Also returns this
+/// code if the end mark is missing, because the reader would accept a stream that was cut between two messages. The
+/// reader finds all other faults, and takes no more memory than the stream has bytes.
 pub(super) fn check_stream(reader: &mut (impl Read + Seek), name: &str) -> Result<(), Fault> {
     let mut message = Vec::new();
     let mut count = 0;
@@ -49,8 +49,8 @@ pub(super) fn check_stream(reader: &mut (impl Read + Seek), name: &str) -> Resul
 ///
 /// # Errors
 /// Returns [`Code::InvalidValue`] if a message is compressed, if its columns lie outside its body, or if it lies
-/// outside the file. Also returns it if all messages together are longer than the file, because the reader would first
-/// allocate memory for them.
+/// outside the file. Also returns this code if all messages together are longer than the file, because the reader would
+/// first allocate memory for them.
 pub(super) fn check_file(reader: &mut (impl Read + Seek), name: &str) -> Result<(), Fault> {
     let damaged = |error: ArrowError| super::damaged(name, &error);
     let wrong = |error: String| damaged(ArrowError::ParseError(error));
