@@ -46,7 +46,7 @@ class ExplainedMixin:
         Parameters
         ----------
         X : array-like or table of shape (n_samples, n_features)
-            Rows, as for ``predict``. A table may have further columns. If its rows are the fitted ones, it need not have the model's columns.
+            Rows, as for ``predict``. A table may have further columns. If its rows are the fitted rows, it need not have the model's columns.
         table : table of pandas, Polars or Arrow, dict of columns, or array-like, default=None
             The columns that explain the clusters, for the same rows: numbers, texts, dates. ``None``: the columns of ``X``.
         labels : array-like of shape (n_samples,), default=None
@@ -112,7 +112,8 @@ class OutliersMixin(ExplainedMixin):
     def outliers(self, X: Any, *, labels: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Outliers:
         """List the outliers: rows unusually far from the centre of their cluster, or in a cluster with very few rows.
 
-        A distance is unusual if it exceeds the upper quartile of its cluster by three interquartile ranges (Tukey's *far out*).
+        A distance is unusual if it exceeds the upper quartile of its cluster by three interquartile ranges (Tukey's *far out*). For a cluster of fewer than 20
+        rows, Lehr uses the quartiles of all clusters. Very few rows means at most 0.2 % of all rows.
 
         Parameters
         ----------
@@ -122,12 +123,12 @@ class OutliersMixin(ExplainedMixin):
         labels : array-like of shape (n_samples,), default=None
             The cluster of each row, -1 for no cluster. ``None``: the labels of ``predict(X)``.
         sample_weight : array-like of shape (n_samples,), default=None
-            The weights that you gave to ``fit``. Rows of weight 0 do not affect which distance is usual.
+            The weights that you gave to ``fit``. Rows of weight 0 do not affect the quartiles.
 
         Returns
         -------
         Outliers
-            An :class:`~lehr.explanation.Outlier` for each outlier, by decreasing score. Each names the columns that contribute most.
+            An :class:`~lehr.explanation.Outlier` for each outlier, by decreasing score. It names the columns that contribute most to the distance.
 
         Examples
         --------
@@ -161,7 +162,7 @@ def _integers(labels: NDArray[Any]) -> NDArray[np.int32]:
 
 
 def _named(columns: dict[str, Any]) -> Any:
-    """Returns the rows with named columns if pandas is installed."""
+    """Returns columns as a data frame if pandas is installed, otherwise as an array."""
     try:
         import pandas
     except ImportError:

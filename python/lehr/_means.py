@@ -35,7 +35,7 @@ class MeansMixin(CentersMixin):
 
         The first call does the same as :meth:`fit`, and needs at least ``n_clusters`` rows. Each later call assigns every row to the nearest centre. Then it
         moves each centre to the weighted mean of all rows that the centre has received. The result is close to a fit of all rows if the first batch resembles
-        the others.
+        the later batches.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class MeansMixin(CentersMixin):
         labels, count = near["labels"], len(centers)
         given = np.bincount(labels, weights=shares, minlength=count)
         moved = np.flatnonzero(given)
-        # Row k of this matrix holds the weights of the rows of cluster k.
+        # Row k of the sparse matrix holds the weights of the rows of cluster k.
         sums: Any = csr_array((shares, (labels, np.arange(len(labels)))), shape=(count, len(labels))) @ as_matrix(rows)
         means = (sums.toarray() if hasattr(sums, "toarray") else sums)[moved] / given[moved, None]
         squares = np.bincount(labels, weights=shares * np.square(near["distances"]), minlength=count)[moved] / given[moved]
