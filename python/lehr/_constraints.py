@@ -55,7 +55,7 @@ def one_of(*words: str) -> StrOptions:
     return _Words(words)
 
 
-#: The allowed values of the parameters for threads, progress and checkpoints, which every model with a ``fit`` in Rust has.
+#: The allowed values of the parameters for threads, progress and checkpoints.
 WATCHED: Mapping[str, list[Any]] = {
     "n_jobs": [_Range(Integral, 1, None, closed="left"), _Range(Integral, None, -1, closed="right"), None],
     "verbose": ["verbose"],

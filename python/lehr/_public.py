@@ -33,7 +33,7 @@ class Known(NamedTuple):
 
 
 class Sipu(NamedTuple):
-    """A data set of https://cs.uef.fi/sipu/datasets: one file, with labels in the last column if it has any."""
+    """A data set of https://cs.uef.fi/sipu/datasets: one file, with labels in the last column if it has labels."""
 
     file: str
     rows: int

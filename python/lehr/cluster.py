@@ -34,7 +34,7 @@ _PRECISIONS = {"double": "f64", "single": "f32"}
 
 
 class _Annealed(ShownMixin, SavedMixin):
-    """The common part of both clusterings by annealing."""
+    """The common part of :class:`DAClustering` and :class:`PairwiseClustering`."""
 
     labels_: NDArray[np.int32]
 
@@ -110,7 +110,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     tol : float, default=1e-4
         Iterations at a temperature end when no centre's squared move exceeds this share of the temperature, 1e-12 to 1e-2.
     overshoot : float, default=1.5
-        The refinement also tries a result that grows to this many times ``n_clusters`` and merges clusters again, 1 to 4.
+        The refinement also tries a second result, 1 to 4: it grows to this many times ``n_clusters`` clusters, and merges clusters until ``n_clusters`` are
+        left.
     patience : int, default=4
         The run ends after this many unsuccessful swaps for each cluster; 0: no swaps. With more than 4, the search continues even if the first round of swaps
         improves nothing. With an outlier radius, no swaps are tried.
@@ -140,13 +141,14 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     n_clusters_ : int
         The number of clusters.
     labels_ : ndarray of shape (n_samples,), int32
-        The cluster of each row; -1 for a row outside the outlier radius. If a final temperature ended the run, centres then moved to the means of these rows.
-        Therefore ``predict`` may assign a row near a border to another cluster.
+        The cluster of each row; -1 for a row outside the outlier radius. If a final temperature ended the run, the centres moved to the means of their rows
+        after the labels were assigned. Therefore ``predict`` may assign a row near a border to another cluster.
     probabilities_ : ndarray of shape (n_samples,)
         The probability that each row belongs to its cluster, 0 to 1. If groups are compact, nine in ten rows with a probability of 0.9 belong to the group of
-        their cluster. For a row with label -1, this is the share of noise. :meth:`predict_proba` returns the probabilities of all clusters.
+        their cluster. For a row with label -1, this is the probability that the row is noise. :meth:`predict_proba` returns the probabilities of all clusters.
     clusters_ : structured ndarray of shape (n_clusters,)
-        One row for each cluster: ``n_samples``, ``weight``, ``spread`` (root mean square distance from the centre) and ``probability`` (the mean of its rows).
+        One row for each cluster: ``n_samples``, ``weight``, ``spread`` (root mean square distance from the centre) and ``probability`` (the mean of
+        ``probabilities_`` over its rows).
     inertia_ : float
         The weighted sum of squared distances to the centres, in the squared unit of ``X``. With an outlier radius, only rows in clusters contribute.
     free_energy_ : float
@@ -154,21 +156,21 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     temperature_ : float
         The last temperature before hard assignment.
     critical_temperature_ : float
-        The temperature below which a single cluster is unstable: twice the largest eigenvalue of the covariance.
+        The temperature below which a single cluster is unstable: twice the largest eigenvalue of the covariance of the rows.
     history_ : structured ndarray
         One row for each temperature: ``temperature``, ``n_clusters``, ``free_energy``, ``mean_cost``, ``information``, ``softness``, ``sweeps``, ``max_move``,
         ``next_critical``. ``mean_cost`` is the mean squared distance under the memberships. ``information`` is the mutual information of rows and clusters in
         nats. ``softness`` is the mean of 1 minus the largest membership. ``sweeps`` is the number of passes over the rows. ``max_move`` is the largest squared
         move of a centre in the last pass, divided by the temperature. ``next_critical`` is the highest temperature at which a cluster divides. Temperatures
-        fall while clusters divide, and some steps beyond the final number unless clusters lie far apart. Then annealing returns to the temperature at which
-        that number was reached. From there, temperatures fall again without divisions, and ``next_critical`` is 0.
+        fall while clusters divide. Unless clusters lie far apart, they divide beyond the final number for some steps. Then annealing returns to the temperature
+        at which the final number was reached. From there, temperatures fall again without divisions, and ``next_critical`` is 0.
     splits_ : structured ndarray
         One row for each division: ``temperature``, ``critical_temperature`` (below which the cluster was unstable), ``parent``, and ``n_clusters`` after the
         division. ``parent`` is the number that the divided cluster had at that time; it is not a number of ``labels_``.
     candidates_ : structured ndarray or None
-        If you gave no number, the numbers of clusters that Lehr compared, the largest first: ``n_clusters``, ``mean_cost``, ``separation``, ``division``,
-        ``is_separated``. ``mean_cost`` is the mean squared distance to the centre. ``separation`` is how much more probable the rows are with a valley between
-        the two least separated neighbours, in nats; at least 6 are needed. ``division`` is the same measure for a valley within a cluster.
+        If you gave no number of clusters, one row for each number that Lehr compared, the largest first: ``n_clusters``, ``mean_cost``, ``separation``,
+        ``division``, ``is_separated``. ``mean_cost`` is the mean squared distance to the centre. ``separation`` is how much more probable the rows are with a
+        valley between the two least separated neighbours, in nats; at least 6 are needed. ``division`` is the same measure for a valley within a cluster.
     choice_ : str or None
         The reason for the chosen number of clusters, as a sentence; ``None`` if you gave ``n_clusters`` or a final temperature.
     n_iter_ : int
@@ -336,8 +338,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_clusters)
-            float32 if ``X`` is float32. Each row adds up to 1, or with an outlier radius to 1 minus the share of noise. The most probable cluster is not always
-            the one with the nearest centre: near a border, the wider of two groups is more probable.
+            float32 if ``X`` is float32. Each row adds up to 1, or with an outlier radius to 1 minus the probability of noise. The most probable cluster is not
+            always the cluster with the nearest centre: near a border, the wider of two groups is more probable.
 
         Examples
         --------
@@ -379,7 +381,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     ----------
     n_clusters : int, default=None
         The number of clusters, at least 1. ``None``: the number that lasts over the widest range of temperatures, or with ``stop_temperature`` the number at
-        that temperature. If you give both, the limit that is reached first applies, so there may be fewer clusters.
+        that temperature. If you give both ``n_clusters`` and ``stop_temperature``, the limit that is reached first applies, so there may be fewer clusters.
     metric : str or callable, default='euclidean'
         ``'precomputed'``: ``X`` is a matrix of dissimilarities, which is symmetric and not negative, with 0 on the diagonal, and NaN for missing pairs. Lehr
         corrects deviations by rounding, and warns you. With any other metric, ``X`` is rows of numbers, even if it is square, and Lehr computes their
@@ -401,7 +403,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         The random seed for the initial vectors of the eigenvector computation. ``None``: 0.
     n_jobs : int, default=None
         The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
-        MPI job. The result does not depend on it.
+        MPI job. The result does not depend on the number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
@@ -422,7 +424,8 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     free_energy_, temperature_, critical_temperature_, history_, splits_, n_iter_
         The same as for :class:`DAClustering`; temperatures are in the unit of the dissimilarities.
     plateaus_ : structured ndarray or None
-        If you gave no number, the range of temperatures with each number of clusters: ``n_clusters``, ``from_temperature``, ``to_temperature``.
+        If you gave no number of clusters, one row for each number, with the range of temperatures at which the items have this number of clusters:
+        ``n_clusters``, ``from_temperature``, ``to_temperature``.
     missing_pairs_ : int
         The number of pairs without a dissimilarity.
     is_damped_ : bool
@@ -546,14 +549,14 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Predict the cluster of new items: the one with the smallest field.
+        """Predict the cluster of new items: the cluster in which the item has the smallest field.
 
-        The field of an item in a cluster is its mean dissimilarity to the members, minus half the mean dissimilarity between members.
+        The field of an item in a cluster is its mean dissimilarity to the members of the cluster, minus half the mean dissimilarity between members.
 
         Parameters
         ----------
         X : array-like of shape (n_items, n_samples) or (n_items, n_features)
-            Dissimilarities to the fitted items for ``metric='precomputed'``, with NaN for unknown ones; otherwise rows of numbers.
+            Dissimilarities to the fitted items for ``metric='precomputed'``, with NaN for unknown dissimilarities; otherwise rows of numbers.
 
         Returns
         -------
@@ -574,7 +577,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         return np.argmin(self._fields(X, "predict"), axis=1).astype(np.int32)
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the negative weighted sum of each item's smallest field: greater is better. For the fitted items, it is ``-cost_``.
+        """Return the negative weighted sum of each item's smallest field: greater is better. For the fitted items, the score is ``-cost_``.
 
         Parameters
         ----------
@@ -601,7 +604,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         return -float(np.sum(least) if item_weights is None else np.dot(least, item_weights))
 
     def _fields(self, X: ArrayLike, asked: str) -> NDArray[np.float64]:
-        """Returns the field of each item in each cluster. It is infinite if no dissimilarity to the cluster is known."""
+        """Returns the field of each item in each cluster. The field is infinite if no dissimilarity to the cluster is known."""
         check_is_fitted(self)
         to_fitted = self._to_others(self._validated(X, reset=False), self._fit_X, asked)
         item_weights = np.ones(len(self.labels_)) if self._weights is None else self._weights

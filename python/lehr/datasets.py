@@ -1,7 +1,7 @@
 """Small real data sets inside the package (``load_*``), and larger ones from their public sources (``fetch_*``).
 
-The folder ``datasets`` of the source code states the origin and licence of each small data set. For larger ones, see the notes of each function. Lehr downloads
-a file once (:func:`fetch`), and checks its shape. So you notice if a network returned a web page instead of the file.
+The folder ``datasets`` of the source code states the origin and licence of each small data set. For the larger data sets, see the notes of each function. Lehr
+downloads a file once (:func:`fetch`), and checks its shape. So a web page that a network returned instead of the file raises an error.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def fetch_sipu(name: str, *, return_X_y: bool = False, url: str | None = None, f
     Returns
     -------
     Bunch
-        ``data`` of shape (n, 2), or (1024, d), ``feature_names``, ``n_clusters`` as the authors state it, and ``target``. Targets begin at 0; ``None`` if the
+        ``data`` of shape (n, 2), or (1024, d), ``feature_names``, ``n_clusters`` as the authors state it, and ``target``: labels from 0, or ``None`` if the
         file has no labels.
 
     Raises
@@ -206,8 +206,8 @@ def fetch_sipu(name: str, *, return_X_y: bool = False, url: str | None = None, f
 
     Notes
     -----
-    Published for use with citation, without a named licence: P. Fränti and S. Sieranoja, "K-means properties on six clustering benchmark datasets", Applied
-    Intelligence 48, 2018, and the source that https://cs.uef.fi/sipu/datasets names for each set.
+    The authors publish the sets for use with citation, without a named licence: P. Fränti and S. Sieranoja, "K-means properties on six clustering benchmark
+    datasets", Applied Intelligence 48, 2018, and the source that https://cs.uef.fi/sipu/datasets names for each set.
 
     Examples
     --------
@@ -308,8 +308,8 @@ def fetch_covertype(*, return_X_y: bool = False, url: str | None = None, folder:
     -------
     Bunch
         ``data`` of shape (581012, 54), ``feature_names``, and ``target`` from 0 to 6. The first 10 columns are measurements of the terrain in different units.
-        The other 44 are 0 or 1, for the wilderness area and the soil type. Targets are spruce and fir, lodgepole pine, ponderosa pine, cottonwood and willow,
-        aspen, Douglas fir, krummholz.
+        The other 44 columns are 0 or 1, for the wilderness area and the soil type. Targets are spruce and fir, lodgepole pine, ponderosa pine, cottonwood and
+        willow, aspen, Douglas fir, krummholz.
 
     Notes
     -----

@@ -228,7 +228,7 @@ class Node(_Client):
     ) -> dict[str, Any]:
         """Upload data to the data sets of the node.
 
-        Lehr sends large files in pieces, and resumes an interrupted upload where it stopped.
+        Lehr sends large files in pieces. If an upload is interrupted, the same call resumes it where it stopped.
 
         Parameters
         ----------
@@ -317,7 +317,7 @@ class Node(_Client):
         return Job(self, path, self._ask(_run(path, data, options, output, key)))
 
     def watch(self, path: str, **wishes: Any) -> Iterator[Event]:
-        """Watch the state of a service, and its changes as they happen.
+        """Yield the state of a service, and then its changes as they happen.
 
         If the connection breaks, Lehr subscribes again. The first event is then a seed with the current state.
 
@@ -326,13 +326,13 @@ class Node(_Client):
         path : str
             The service.
         **wishes : Any
-            ``operations`` and ``keys``: the changes to listen for. ``count``: the number of changes. ``slow``: the policy for a slow reader (``"coalesce"``
-            keeps only the latest state). ``capacity``: the length of the queue.
+            ``operations`` and ``keys``: the changes to listen for. ``count``: the number of changes after which the events end. ``slow``: the policy for a slow
+            reader (``"coalesce"`` keeps only the latest state). ``capacity``: the length of the queue.
 
         Returns
         -------
         events : iterator of Event
-            The events. They end only when the service ends or ``count`` is reached.
+            The events. The iterator ends only when the service ends or ``count`` is reached.
 
         Examples
         --------
@@ -398,9 +398,9 @@ class Job:
         Parameters
         ----------
         timeout : float or None, default=None
-            The longest time to wait, in seconds. ``None``: no limit. The job continues in either case.
+            The longest time to wait, in seconds. ``None``: no limit. The job continues after the time has passed.
         progress : callable or None, default=None
-            A function that is called regularly with the job's state while the job runs.
+            A function that is called about once a second with the job's state while the job runs.
 
         Returns
         -------
