@@ -264,7 +264,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
 
     @classmethod
     def _restored(cls, content: dict[str, Any], form: dict[str, Any]) -> TablePreparation:
-        """Restores the preparation of a command's model. Where the command filled values in from other rows or dropped rows, missing values of new rows stay."""
+        """Restores the preparation of a command's model. Where the command filled values in from other rows or dropped rows, new rows keep missing values."""
         if content["missing"] in ("nearest", "drop"):
             content = {**content, "missing": "skip"}
         preparation = cls(auto=False)

@@ -5,7 +5,7 @@
 //!
 //! - `arrays`: converts arrays to points.
 //! - `tables`: converts tables to data frames.
-//! - `explain`: finds differences between clusters.
+//! - `explain`: finds differences between clusters, and outliers.
 //! - `report`: builds the page of a report.
 //! - `watch`: runs a method on a separate thread, while Python handles callbacks and signals.
 //! - `job`: connects the processes of an MPI job.
