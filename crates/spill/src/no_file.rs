@@ -1,6 +1,5 @@
 //! The types of `file.rs` for systems that cannot map files: browsers, and systems other than Unix.
-//!
-//! [`Spill::writer`] always fails there, so no [`Writer`] and no [`Slab`] ever exists.
+//! On these systems, [`Spill::writer`] always fails, so no [`Writer`] and no [`Slab`] ever exists.
 
 use std::convert::Infallible;
 use std::io;
@@ -19,12 +18,14 @@ pub struct Spill {
 }
 
 impl Spill {
-    /// A folder.
+        /// Creates a spill to this folder.
+
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// The folder.
+        /// Returns the folder.
+
     pub fn folder(&self) -> &Path {
         &self.folder
     }

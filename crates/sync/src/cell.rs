@@ -5,7 +5,7 @@ use loom::cell::UnsafeCell;
 #[cfg(not(loom))]
 use std::cell::UnsafeCell;
 
-/// A cell whose accesses a protocol orders. Under loom each access is checked against all others.
+/// A cell whose accesses a protocol orders. Loom checks each access against all other accesses.
 #[derive(Debug)]
 pub struct Cell<T>(UnsafeCell<T>);
 
@@ -40,7 +40,7 @@ impl<T> Cell<T> {
     /// Nobody may write while the reference lives.
     #[inline]
     pub unsafe fn shared(&self) -> &T {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that nobody writes.
         self.read(|value| unsafe { &*value })
     }
 
@@ -51,7 +51,7 @@ impl<T> Cell<T> {
     #[inline]
     #[allow(clippy::mut_from_ref, reason = "the point of a cell")]
     pub unsafe fn exclusive(&self) -> &mut T {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that nobody else reads or writes.
         self.write(|value| unsafe { &mut *value })
     }
 }

@@ -1,4 +1,4 @@
-//! The lock for data that is not on the path of every message. Threads that wait for it sleep.
+//! The lock for data that is not on the path of every message. Threads that wait for this lock sleep.
 
 use std::sync::{PoisonError, TryLockError};
 
@@ -7,8 +7,8 @@ use super::imp;
 pub use imp::sync::MutexGuard;
 
 /// A lock that ignores poisoning: it can be taken even if a holder panicked. So the protected value must be changed in
-/// single steps that cannot panic between two consistent states. Otherwise a panic must end every thread that could
-/// read the inconsistent value.
+/// single steps that cannot panic between two consistent states. If this is not possible, a panic must end every thread
+/// that could read the inconsistent value.
 #[derive(Debug, Default)]
 pub struct Mutex<T>(imp::sync::Mutex<T>);
 
