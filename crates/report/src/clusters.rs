@@ -1,7 +1,6 @@
 //! The report of `lehr cluster`: a map or a picture of the rows, the course of the annealing or the initialisations,
 //! and the clusters.
 
-
 use std::collections::HashSet;
 
 use lehr_methods::cluster::{Annealed, Fitted, Parameters, Provenance, marks, merges};

@@ -190,8 +190,7 @@ impl Run<'_> {
         markup::tile("Time", duration(self.seconds()), "", of)
     }
 
-        // The following functions return entries of the list of facts about the run.
-
+    // The following functions return entries of the list of facts about the run.
 
     fn input(&self) -> (&'static str, String) {
         ("Input", self.source.to_owned())

@@ -18,14 +18,12 @@ pub struct Spill {
 }
 
 impl Spill {
-        /// Creates a spill to this folder.
-
+    /// Creates a spill to this folder.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-        /// Returns the folder.
-
+    /// Returns the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
