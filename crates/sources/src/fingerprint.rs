@@ -6,9 +6,9 @@ pub const FINGERPRINT_BITS: usize = 881;
 /// The length of the prefix before the bits, in bytes.
 const PREFIX_BYTES: usize = 4;
 
-/// Returns the numbers of the questions answered with yes, in ascending order. The text is the Base64 of the number of
-/// bits (four bytes, big-endian) and the bits (most significant bit first). Returns `None` if the text has another
-/// form.
+/// Returns the numbers of the questions that are answered with yes, in ascending order. The text is the Base64 of the
+/// number of bits (four bytes, big-endian) and the bits (most significant bit first). Returns `None` if the text has
+/// another form.
 ///
 /// Source: PubChem's specification of its substructure fingerprint, version 1.3.
 ///
