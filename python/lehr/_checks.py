@@ -183,7 +183,7 @@ def _refuse_times(array: Any, name: str) -> None:
 
 
 def refuse_huge(rows: Any) -> None:
-    """Refuses rows whose squares overflow. Their distance to every centre would be infinite, so the first centre would count as the nearest."""
+    """Refuses rows whose squares overflow. The distance of such a row to every centre would be infinite, so the first centre would count as the nearest."""
     data = rows.data if issparse(rows) else rows
     if not isinstance(data, np.ndarray) or data.dtype.kind != "f" or data.dtype.itemsize < 8:
         return
@@ -228,12 +228,12 @@ def _warn_of_rounding(X: Any, name: str) -> None:
 
 
 def _as_numpy(X: Any) -> Any:
-    """Converts arrays of other libraries to NumPy arrays, without a copy if the library allows it.
+    """Converts arrays of other libraries to NumPy arrays, without a copy if the other library allows this.
 
     Raises
     ------
     TypeError
-        If the array is not in main memory: Lehr computes there, and does not move data from other devices.
+        If the array is not in main memory. Lehr computes in main memory, and does not move data from other devices.
     """
     device = getattr(X, "device", None)
     if device is None or isinstance(X, np.ndarray):
@@ -317,7 +317,7 @@ def warn_of_dissimilarities(rows: NDArray[Any]) -> None:
 
 
 def warn_of_scales(estimator: Any, rows: Any) -> None:
-    """Warns, as the command does, if one column varies so much more than another that it decides all distances."""
+    """Warns, as the command does, if the spread of one column is so much larger than that of another that it decides all distances."""
     if not isinstance(rows, np.ndarray) or rows.shape[1] < 2:
         return
     # Adding up in batches avoids a copy of the rows. Subtracting the first row avoids a loss of precision.

@@ -55,7 +55,7 @@ class ExplainedMixin:
             The columns that were replaced by their logarithms before fitting, with the number that was added first: ``log_`` of a :class:`TablePreparation`.
             Lehr reports geometric means of these columns.
         sample_weight : array-like of shape (n_samples,), default=None
-            The weights that you gave to ``fit``. Rows of weight 0 are left out, such as those that :meth:`TablePreparation.sample_weight` excludes. All other
+            The weights that you gave to ``fit``. Rows of weight 0 are left out, such as rows that :meth:`TablePreparation.sample_weight` excludes. All other
             rows count once.
 
         Returns
@@ -128,7 +128,8 @@ class OutliersMixin(ExplainedMixin):
         Returns
         -------
         Outliers
-            An :class:`~lehr.explanation.Outlier` for each outlier, by decreasing score. It names the columns that contribute most to the distance.
+            An :class:`~lehr.explanation.Outlier` for each outlier, by decreasing score. Each :class:`~lehr.explanation.Outlier` names the columns that
+            contribute most to the distance.
 
         Examples
         --------

@@ -33,9 +33,9 @@ class MeansMixin(CentersMixin):
     def partial_fit(self: Self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Update the centres with a batch of rows, for streaming data and for tables larger than memory. The result is an approximation.
 
-        The first call does the same as :meth:`fit`, and needs at least ``n_clusters`` rows. Each later call assigns every row to the nearest centre. Then it
-        moves each centre to the weighted mean of all rows that the centre has received. The result is close to a fit of all rows if the first batch resembles
-        the later batches.
+        The first call does the same as :meth:`fit`, and needs at least ``n_clusters`` rows. Each later call assigns every row to the nearest centre. Then the
+        call moves each centre to the weighted mean of all rows that the centre has received. The result is close to a fit of all rows if the first batch
+        resembles the later batches.
 
         Parameters
         ----------

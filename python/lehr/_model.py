@@ -76,7 +76,7 @@ def symmetric(matrix: NDArray[Any]) -> NDArray[Any]:
 
 
 def tell(found: Mapping[str, Any]) -> None:
-    """Issues the warnings of a run. In a job of several processes, only one process issues them.
+    """Issues the warnings of a run. In a job of several processes, only one process issues warnings.
 
     Warnings about the data have their own class, because users may turn a ``ConvergenceWarning`` into an error.
     """

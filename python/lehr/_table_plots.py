@@ -1,4 +1,4 @@
-"""Plots of the clusters of a table, by its columns. They are part of :mod:`lehr.plot`."""
+"""Plots of the clusters of a table, by its columns. :mod:`lehr.plot` exports these functions."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def box_plots(model: Any, X: Any, *, columns: str | int | Sequence[str | int] | 
     Returns
     -------
     ndarray of matplotlib.axes.Axes
-        The axes of each column.
+        The axes, one for each column.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def box_plots(model: Any, X: Any, *, columns: str | int | Sequence[str | int] | 
             raise TypeError(f"expected axes of matplotlib in axes, found {type(ax).__name__}")
     for ax, column in zip(drawn, chosen, strict=True):
         _boxes(ax, grouped, column)
-    # In a grid, only the lowest axes of each column get a label.
+    # In a grid, only the lowest axes of each column of the grid get a label.
     for ax in drawn if given else drawn[-across:]:
         ax.set_xlabel(grouped.word, fontsize=8)
     if not given and len(chosen) < of:
@@ -260,7 +260,7 @@ def silhouettes(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, a
     of the nearest other cluster. Near 1, the row is well inside its cluster; near 0, it lies between two clusters; below 0, another cluster is nearer.
     Distances are Euclidean, or by the metric of the model.
 
-    Rows in no cluster are left out. If there are more than 2,000 rows, the plot compares and shows 2,000 of them, at even intervals within the clusters.
+    Rows in no cluster are left out. If there are more than 2,000 rows, the plot compares and shows 2,000 rows, at even intervals within the clusters.
 
     Parameters
     ----------
@@ -333,7 +333,7 @@ def parallel_coordinates(model: Any, X: Any, *, ax: Any = None) -> Any:
 
     The axis of each column runs from the 1st to the 99th percentile, which are written at its ends if there are at most 20 columns. Values beyond the
     percentiles are drawn at the ends. A line is interrupted where a value is missing. Columns of texts are left out; for texts, use :func:`profiles`. If there
-    are more than 40 columns, the plot shows the 40 columns whose means differ most. If there are more than 1,000 rows, it shows 1,000 of them, at even
+    are more than 40 columns, the plot shows the 40 columns whose means differ most. If there are more than 1,000 rows, the plot shows 1,000 rows, at even
     intervals within the clusters. Medians are computed from all rows.
 
     Parameters

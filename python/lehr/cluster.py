@@ -95,7 +95,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     ----------
     n_clusters : int, default=None
         The number of clusters, at least 1. ``None``: Lehr chooses the number by the valleys between groups, or by ``stop_temperature`` or ``stop_length``. If
-        you give ``n_clusters`` and one of these two, the limit that is reached first applies, so there may be fewer clusters.
+        you give both ``n_clusters`` and a final temperature, the limit that is reached first applies, so there may be fewer clusters.
     stop_temperature : float, default=None
         The final temperature T, in the squared unit of ``X``. Memberships are proportional to ``exp(-d**2 / T)``.
     stop_length : float, default=None
@@ -117,7 +117,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         improves nothing. With an outlier radius, no swaps are tried.
     exact : bool, default=False
         Whether to anneal all rows instead of a summary. By default, for 5,000 numeric rows or more in up to 16 columns, Lehr anneals a summary of some thousand
-        weighted points. Then it refines the result over all rows. This is many times faster, and usually gives the same clusters. If you give a final
+        weighted points. Then Lehr refines the result over all rows. The summary is many times faster, and usually gives the same clusters. If you give a final
         temperature or an outlier radius, Lehr always anneals all rows.
     precision : {'double', 'single'}, default='double'
         The precision of rows while annealing. Single precision takes half the memory and is faster. Labels and centres are always computed in double precision.
@@ -274,7 +274,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
             Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
             The weights of the rows, 0 or more. A row of weight 3 counts as three equal rows; a row of weight 0 gets a label but does not affect the clusters.
-            Only the choice of the number of clusters also depends on the number of rows. There, Lehr uses Kish's effective sample size of the weighted rows.
+            Only the choice of the number of clusters also depends on the number of rows: Lehr uses Kish's effective sample size of the weighted rows.
 
         Returns
         -------
@@ -375,7 +375,8 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     """Clustering of items that are given by their dissimilarities.
 
     Uses the mean-field approximation of Hofmann and Buhmann, with annealing. Dissimilarities need not form a metric, and some may be missing. With squared
-    Euclidean distances, the clusters are those of :class:`DAClustering`. Lehr does not square dissimilarities; squaring them changes the clusters.
+    Euclidean distances, the method finds the clusters that :class:`DAClustering` finds. Lehr does not square dissimilarities; squaring them changes the
+    clusters.
 
     Parameters
     ----------
@@ -420,7 +421,8 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     probabilities_ : ndarray of shape (n_samples,)
         The probability that each item belongs to its cluster rather than to a neighbouring one, 0 to 1.
     clusters_ : structured ndarray of shape (n_clusters,)
-        One row for each cluster: ``n_samples``, ``weight``, ``medoid``, ``medoid_mean``, ``mean_within``, ``mean_nearest``.
+        One row for each cluster: ``n_samples``, ``weight``, ``medoid`` (the item with the lowest mean dissimilarity to the cluster), ``medoid_mean`` (this
+        mean), ``mean_within`` (the mean between members), and ``mean_nearest`` (the mean from members to the nearest other cluster).
     free_energy_, temperature_, critical_temperature_, history_, splits_, n_iter_
         The same as for :class:`DAClustering`; temperatures are in the unit of the dissimilarities.
     plateaus_ : structured ndarray or None
@@ -429,7 +431,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     missing_pairs_ : int
         The number of pairs without a dissimilarity.
     is_damped_ : bool
-        Whether iterations were damped, because they oscillated. This happens with non-metric dissimilarities.
+        Whether iterations were damped, because they oscillated. Iterations may oscillate if the dissimilarities are not a metric.
     n_features_in_ : int
         The number of columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)

@@ -1,7 +1,7 @@
-"""Small real data sets inside the package (``load_*``), and larger ones from their public sources (``fetch_*``).
+"""Small real data sets inside the package (``load_*``), and larger data sets from their public sources (``fetch_*``).
 
 The folder ``datasets`` of the source code states the origin and licence of each small data set. For the larger data sets, see the notes of each function. Lehr
-downloads a file once (:func:`fetch`), and checks its shape. So a web page that a network returned instead of the file raises an error.
+downloads a file once (:func:`fetch`), and checks its shape. So you get an error if a network returned a web page instead of the file.
 """
 
 from __future__ import annotations
@@ -274,7 +274,8 @@ def fetch_pen_digits(*, return_X_y: bool = False, url: str | None = None, folder
     Returns
     -------
     Bunch
-        ``data`` of shape (10992, 16), ``feature_names``, and ``target``: the digits. The first 7,494 rows are by 30 writers, the rest by 14 other writers.
+        ``data`` of shape (10992, 16), ``feature_names``, and ``target``: the digits. The first 7,494 rows are by 30 writers, the remaining rows by 14 other
+        writers.
 
     Notes
     -----

@@ -147,7 +147,7 @@ def read_fasta(path: str | PathLike[str], *, alphabet: Literal["dna", "protein"]
     alphabet : {'dna', 'protein'}, default=None
         The kind of sequences. ``None``: Lehr detects the kind.
     aligned : bool, default=False
-        Whether the sequences are aligned. Then gaps are allowed, and all lengths must be equal.
+        Whether the sequences are aligned. Aligned sequences may have gaps, and must have equal lengths.
 
     Returns
     -------

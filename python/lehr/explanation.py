@@ -36,8 +36,8 @@ class Mark:
     inside, overall : float
         The means in the cluster and in all rows. For the columns in ``log`` these are geometric means, for dates seconds since 1970, and for a text its share.
     test_value : float
-        The difference in standard deviations of a normal distribution (*valeur-test*, as in ``catdes`` of FactoMineR). It is positive if the cluster has the
-        higher value.
+        The difference in standard deviations of a normal distribution (*valeur-test*, as in ``catdes`` of FactoMineR). The test value is positive if the
+        cluster has the higher mean or share.
     probability : float
         The two-sided p-value of the difference, multiplied by the number of comparisons (Bonferroni), at most 1.
     effect : float

@@ -125,10 +125,10 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        The centres in the unit of ``X``; float32 if ``X`` is float32. They are the weighted means of their rows, or slightly off if ``tol`` or ``max_iter``
+        The centres in the unit of ``X``; float32 if ``X`` is float32. A centre is the weighted mean of its rows, or slightly off if ``tol`` or ``max_iter``
         ended the run. With ``init='k-means++'``, clusters are numbered by decreasing weight, otherwise in the order of the initial centres.
     n_clusters_ : int
-        The number of clusters. It is smaller than ``n_clusters`` only if ``X`` has fewer distinct rows of positive weight.
+        The number of clusters, which is smaller than ``n_clusters`` only if ``X`` has fewer distinct rows of positive weight.
     labels_ : ndarray of shape (n_samples,), int32
         The cluster of each row: the cluster with the nearest centre, as ``predict(X)`` returns it.
     clusters_ : structured ndarray of shape (n_clusters,)
@@ -139,8 +139,8 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
     inertias_ : ndarray of shape (n_starts,)
         The sum of squares at the end of each initialisation; a single number if you gave the centres.
     n_steps_ : int
-        After :meth:`partial_fit`, the number of batches so far. Then ``labels_`` and ``inertia_`` describe the last batch, and ``clusters_`` describes all
-        batches.
+        After :meth:`partial_fit`, the number of batches so far. After several batches, ``labels_`` and ``inertia_`` describe the last batch, and ``clusters_``
+        describes all batches.
     n_iter_ : int
         The number of iterations of the best initialisation, at most ``max_iter``.
     n_features_in_ : int

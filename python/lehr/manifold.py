@@ -73,17 +73,17 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
     cooling : float, default=0.95
         The factor from one temperature to the next while annealing, 0.5 to 0.999.
     warm_start : bool, default=False
-        Whether ``fit`` starts from the previous ``embedding_``, if it has the same shape and you pass no positions.
+        Whether ``fit`` starts from the previous ``embedding_``, if this has the required shape and you pass no positions.
     normalized_stress : bool, 'auto' or None, default=None
         The kind of stress in ``stress_``. ``None``: ``raw_stress_`` divided by the weighted sum of the squared dissimilarities. As in scikit-learn, ``False``
         and ``'auto'`` give the raw stress, and ``True`` gives Kruskal's stress-1.
     eps : float, default=None
         Scikit-learn's name for ``tol``; if you give it, it replaces ``tol``. Scikit-learn measures the decrease as a share of the squared dissimilarities, Lehr
-        as a share of the stress. Therefore Lehr never stops earlier with the same number.
+        as a share of the stress. Therefore Lehr never stops earlier than scikit-learn with the same ``eps``.
     metric_mds : bool, default=True
-        ``False``: non-metric scaling, which uses only the order of the dissimilarities. It does not support ``pair_weight``, missing pairs, fixed items,
-        ``annealed`` or ``weighting``. ``stress_`` is then stress-1, unless ``normalized_stress=False``, and ``raw_stress_`` compares distances with
-        disparities. Non-metric scaling starts from the metric map, or from random positions.
+        ``False``: non-metric scaling, which uses only the order of the dissimilarities. Non-metric scaling does not support ``pair_weight``, missing pairs,
+        fixed items, ``annealed`` or ``weighting``. ``stress_`` is then stress-1, unless ``normalized_stress=False``, and ``raw_stress_`` compares distances
+        with disparities. Non-metric scaling starts from the metric map, or from random positions.
     n_neighbors : int, default=10
         The number of nearest items that determine the position of a new item; more than ``n_components``.
     random_state : int, RandomState instance or None, default=None
@@ -108,10 +108,10 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         dissimilarities; 0 is an exact map. Without weights, this stress multiplied by the sum of ``D[i, j] ** 2`` over pairs i < j is the raw stress, which
         scikit-learn calls ``stress_``.
     stress_1_ : float
-        Kruskal's stress-1: the square root of the ratio of the raw stress to the sum of squared distances in the map. It is ``stress_`` of scikit-learn with
-        ``normalized_stress=True``.
+        Kruskal's stress-1: the square root of the ratio of the raw stress to the sum of squared distances in the map. Scikit-learn's ``stress_`` with
+        ``normalized_stress=True`` is this number.
     raw_stress_ : float
-        The weighted sum of squared errors, with each pair once. It is ``stress_`` of scikit-learn for metric scaling.
+        The weighted sum of squared errors, with each pair once. For metric scaling, scikit-learn's ``stress_`` is this number.
     item_stress_ : ndarray of shape (n_samples,)
         The error of each item: its mean squared error, divided by the mean squared dissimilarity.
     is_converged_ : bool
@@ -506,8 +506,8 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         """Return the negative stress between new items, placed as in :meth:`transform`, and the items of the map: greater is better.
 
         Here, stress is the weighted sum of squared errors, divided by the weighted sum of squared dissimilarities. For the fitted items, with their weights and
-        without ``pair_weight``, the score is ``-stress_`` with ``normalized_stress=None``. With a ``weighting`` other than ``'equal'``, this holds only if no
-        dissimilarity is below the lower limit of ``weighting``.
+        without ``pair_weight``, the score is ``-stress_`` with ``normalized_stress=None``. With a ``weighting`` other than ``'equal'``, the score equals
+        ``-stress_`` only if no dissimilarity is below the lower limit of ``weighting``.
 
         Parameters
         ----------

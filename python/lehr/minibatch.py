@@ -96,7 +96,7 @@ class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMi
         The centres in the unit of ``X``; float32 if ``X`` is float32. A centre is the weighted mean of the rows that were assigned to it. Clusters are numbered
         by decreasing weight.
     n_clusters_ : int
-        The number of clusters. It is smaller than ``n_clusters`` if the first rows have fewer distinct rows of positive weight.
+        The number of clusters, which is smaller than ``n_clusters`` if there are fewer distinct rows of positive weight among the first rows.
     clusters_ : structured ndarray of shape (n_clusters,)
         One row for each cluster: ``n_samples``, ``weight``, ``remembered`` (the weight that still counts) and ``spread`` (root mean square distance, from the
         centre before each batch).

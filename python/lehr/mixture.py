@@ -55,8 +55,8 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
     cooling : float, default=0.95
         The factor from one temperature to the next while annealing, 0.5 to 0.999.
     random_state : int, RandomState instance or None, default=None
-        The random seed. In ``fit`` it only breaks ties; ``None``: 0, so that the same call gives the same result. In :meth:`sample` it seeds the draw, as in
-        scikit-learn: ``None`` gives other rows each time.
+        The random seed. In ``fit`` it only breaks ties; ``None``: 0, so that the same call gives the same result. In :meth:`sample`, the seed determines the
+        drawn rows, as in scikit-learn: ``None`` gives other rows each time.
     n_jobs : int, default=None
         The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
         MPI job. The result does not depend on the number of threads.
@@ -77,8 +77,8 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         A number that is added to the variance of each column, in the squared unit of ``X``, as in scikit-learn. This number replaces ``regularization``, and
         also allows constant columns.
     warm_start : bool, default=False
-        Whether ``fit`` starts from the previous mixture, if it has the same shape. With a warm start, or an initialisation other than annealing, EM ends when
-        the mean log-likelihood per row changes by less than ``tol``. ``max_iter=0`` returns the initial mixture.
+        Whether ``fit`` starts from the previous mixture, if this has the required number of components and shape. With a warm start, or an initialisation other
+        than annealing, EM ends when the mean log-likelihood per row changes by less than ``tol``. ``max_iter=0`` returns the initial mixture.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
     means_ : ndarray of shape (n_components, n_features)
         The means of the components, in the unit of ``X``.
     covariances_ : ndarray
-        The covariances. Their shape depends on ``covariance_type``: ``'full'`` (n_components, n_features, n_features), ``'tied'`` (n_features, n_features),
+        The covariances. The shape depends on ``covariance_type``: ``'full'`` (n_components, n_features, n_features), ``'tied'`` (n_features, n_features),
         ``'diag'`` (n_components, n_features), ``'spherical'`` (n_components,).
     labels_ : ndarray of shape (n_samples,), int32
         The component of each row.

@@ -453,7 +453,8 @@ class Job:
         Returns
         -------
         estimator
-            A fitted estimator, as :func:`lehr.load` returns it for the same ``model.json``. Its ``export`` writes a file that ``lehr predict`` reads.
+            A fitted estimator, as :func:`lehr.load` returns it for the same ``model.json``. The estimator's ``export`` writes a file that ``lehr predict``
+            reads.
 
         Raises
         ------

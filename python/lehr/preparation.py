@@ -32,9 +32,9 @@ _DATE_PARTS = ("days", "weekday", "month")
 class TablePreparation(TransformerMixin, SavedMixin):
     """Choose the columns by which rows are compared, and convert them to comparable numbers.
 
-    Prepares a table in a pipeline as ``lehr cluster FILE --auto`` does. The preparation uses measurements, and leaves out identifiers, texts and constants. It
-    takes the logarithms of skewed columns, fills in missing values and scales the columns. ``columns_`` gives the reason for each choice, and parameters
-    override the choices.
+    Prepares a table in a pipeline as ``lehr cluster FILE --auto`` does. The preparation uses measurements, and leaves out identifiers, texts and constants. The
+    preparation also takes the logarithms of skewed columns, fills in missing values and scales the columns. ``columns_`` gives the reason for each choice, and
+    parameters override the choices.
 
     A category gets a feature for each of its texts, and counts as much in distances as one numeric column. Dates become days since 1970, or the parts in
     ``date_parts``.
@@ -427,7 +427,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         Returns
         -------
         weights : ndarray of shape (n_samples,)
-            0 for rows without any value and for isolated rows, 1 for all others. A row is isolated if the distance to its fifth nearest neighbour is much
+            0 for rows without any value and for isolated rows, 1 for all other rows. A row is isolated if the distance to its fifth nearest neighbour is much
             larger than this distance is for its neighbours. If more than 5 % of the rows are isolated, none is excluded.
 
         Examples

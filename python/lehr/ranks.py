@@ -61,7 +61,8 @@ def _ordered(array: ArrayLike) -> NDArray[Any]:
 
 
 class Communicator:
-    """The methods by which one rank communicates with all ranks. :func:`run` creates it. It is valid while the program runs, on the thread of its rank.
+    """The methods by which a rank communicates with other ranks. :func:`run` creates a communicator for each rank, which is valid while the program runs, on
+    the thread of this rank.
 
     Attributes
     ----------
@@ -115,7 +116,7 @@ class Communicator:
         Parameters
         ----------
         array : ndarray
-            A C-contiguous array of float64, float32 or integers, with the same type and shape on all ranks. It is overwritten in place.
+            A C-contiguous array of float64, float32 or integers, with the same type and shape on all ranks. The result overwrites the array in place.
         op : {'sum', 'prod', 'min', 'max'}, default='sum'
             The operation that combines two values. Sums of integers wrap around, as in NumPy; NaN stays NaN.
 
@@ -128,7 +129,7 @@ class Communicator:
         ValueError
             If the arrays of the ranks differ in type or shape, or an array is read-only or not contiguous. Raised on all ranks.
         TypeError
-            If ``array`` is not an array of such numbers.
+            If ``array`` is not an array of float64, float32 or integers.
         RankError
             If a rank has ended.
 

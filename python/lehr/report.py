@@ -1,7 +1,8 @@
 """Shows interactive reports in a notebook: the report of a run of the command, or of a fitted estimator (``model.show(X)``).
 
 ``lehr cluster``, ``lehr mixture``, ``lehr gtm``, ``lehr pairwise``, ``lehr kmedoids``, ``lehr embed`` and the demonstrations write a report ``report.html``
-beside their results. It has figures, sortable tables and interactive plots. It is a single file without external resources, so a notebook cell can show it.
+beside their results. A report has figures, sortable tables and interactive plots. It is a single file without external resources, so a notebook cell can show
+it.
 """
 
 from __future__ import annotations

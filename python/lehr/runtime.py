@@ -208,7 +208,7 @@ class Port(Generic[T]):
         Returns
         -------
         waiting : Waiting
-            An awaitable of the item. It raises :class:`Closed` if the port is closed and empty.
+            An awaitable of the item, which raises :class:`Closed` if the port is closed and empty.
 
         Examples
         --------
@@ -416,8 +416,9 @@ class Interleave(Generic[S]):
         The object that every handler receives. Handlers change it in place.
     exclusive, concurrent, independent : iterable of (Port, handler), default=()
         While an exclusive handler runs or is suspended, no other handler runs except independent handlers. Concurrent handlers run together, but not with
-        exclusive handlers. Independent handlers run at any time. If you give a tuple of ports instead of one port, the branch joins the ports. Its handler
-        receives a list with one item of each port; all these items are taken when the handler may start. Handlers of one such branch do not overlap.
+        exclusive handlers. Independent handlers run at any time. If you give a tuple of ports instead of one port, the branch joins the ports. The handler of
+        this branch receives a list with one item of each port; all these items are taken when the handler may start. Handlers of a branch that joins ports do
+        not overlap.
     teardown : iterable of (Port, handler), default=()
         Handlers that end the interleave. When an item for such a handler arrives, no other handler starts any more, and the ports are closed. After the running
         handlers have ended, the teardown handler runs alone.
@@ -498,7 +499,7 @@ class Interleave(Generic[S]):
         Returns
         -------
         waiting : Waiting
-            An awaitable. It raises :class:`Closed` if the interleave was stopped, or its dispatcher closed, before a teardown.
+            An awaitable, which raises :class:`Closed` if the interleave was stopped, or its dispatcher closed, before a teardown.
 
         Examples
         --------

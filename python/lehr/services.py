@@ -1,8 +1,8 @@
 """Services written in Python: a JSON state, and handlers for the requests of clients.
 
 A :class:`Service` is JSON-serialisable state plus methods that you mark as handlers with :func:`handler`. :func:`serve` serves it over HTTP, like services
-written in Rust, to :class:`lehr.Node`, ``curl`` and other nodes. Its state has versions, subscribers receive each change, and ``/openapi.json`` describes its
-operations.
+written in Rust, to :class:`lehr.Node`, ``curl`` and other nodes. The state of a service has versions, subscribers receive each change, and ``/openapi.json``
+describes the operations.
 
 ======================  ==========================================================  ==============================
 verb                    effect                                                      handlers that may run meanwhile
@@ -82,9 +82,9 @@ def handler(
     """Mark a method as the handler of an operation.
 
     The parameters of the method are the fields of the request's body, and annotations give their types. Types are ``int``, ``float``, ``str``, ``bool``,
-    ``list``, ``dict`` and ``Literal``, also with ``None``. Lists and dictionaries may also have types for their entries, for example ``list[int]``. Any other
-    annotation, or none, accepts any JSON value. A field with a default may be missing; unknown fields are ignored. A method with a single positional-only
-    parameter (before ``/``) receives the whole body.
+    ``list``, ``dict`` and ``Literal``, also with ``None``. Lists and dictionaries may also have types for their entries, for example ``list[int]``. A parameter
+    with another annotation, or without an annotation, accepts any JSON value. A field with a default may be missing; unknown fields are ignored. A method with
+    a single positional-only parameter (before ``/``) receives the whole body.
 
     The node calls plain functions on its threads, and coroutines on its event loop.
 
@@ -147,7 +147,7 @@ class Service:
     Attributes
     ----------
     state : Any, default=None
-        The state that clients see. Each service gets its own copy when it is served.
+        The state that clients see. Each service gets its own copy of this value when it is served.
     contract : str, default=''
         The public name of the contract, such as ``"example.org/counter"``. ``''``: the names of the module and class.
     version : tuple of int, default=(1, 0)
@@ -289,8 +289,8 @@ class Server:
         Parameters
         ----------
         timeout : float, default=5.0
-            Running handlers have this many seconds to finish. Then coroutines are cancelled. Plain functions cannot be cancelled: Lehr abandons them with a
-            warning.
+            Running handlers have this many seconds to finish. After this time, Lehr cancels coroutines. Plain functions cannot be cancelled: Lehr abandons them
+            with a warning.
 
         Returns
         -------

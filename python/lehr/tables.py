@@ -259,8 +259,8 @@ def read_table(
 ) -> Any:
     """Read a table from an export, a spreadsheet or JSON, with currency signs, decimal commas, missing values, dates, titles and totals.
 
-    Lehr detects the format of each column from all of its values. It warns you of each unusual or ambiguous decision, which you can override with a parameter.
-    The command reads files in the same way.
+    Lehr detects the format of each column from all of its values. Lehr warns you of each unusual or ambiguous decision, which you can override with a
+    parameter. The command reads files in the same way.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 //! Converts NumPy arrays and SciPy's sparse arrays to the crates' types, and back.
 //!
-//! Arrays of `float32` or `float64` may be in C or Fortran order, or have any strides. They are copied once, into a
-//! vector that the crates own. The calling thread makes the copy while it holds the interpreter lock, so that no other
-//! thread writes into the array meanwhile. To find the nearest centres, no copy is needed ([`Array`]). Results are not
-//! copied, because NumPy takes over the vector.
+//! Arrays of `float32` or `float64` may be in C or Fortran order, or have any strides. Each array is copied once, into
+//! a vector that the crates own. The calling thread makes the copy while it holds the interpreter lock, so that no
+//! other thread writes into the array meanwhile. To find the nearest centres, no copy is needed ([`Array`]). Results
+//! are not copied, because NumPy takes over the vector.
 
 use std::borrow::Cow;
 

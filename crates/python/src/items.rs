@@ -1,4 +1,4 @@
-//! Sequences and fingerprints as Python objects. They are immutable, and shared without copying.
+//! Sequences and fingerprints as Python objects, which are immutable and are shared without copying.
 
 use std::path::PathBuf;
 

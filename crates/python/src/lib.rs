@@ -44,7 +44,7 @@ mod vector;
 mod waiting;
 mod watch;
 
-/// The native part of `python/lehr`. It is private: names and arguments change with the package.
+/// The native part of `python/lehr`. This module is private: names and arguments change with the package.
 #[pyo3::pymodule]
 mod _native {
     use pyo3::prelude::*;

@@ -1,10 +1,11 @@
 //! Services with Python handlers, for `lehr.services`. The library's host and HTTP server run them, and call Python for
 //! each handler.
 //!
-//! The library holds the state as a JSON document. It answers reads, and versions, publishes and saves the document,
-//! without the interpreter. The Python object has its own copy of the state, which is reset to the document if copy and
-//! document may differ. They may differ after a handler raised an exception, a coroutine was cancelled, or a change
-//! could not be saved. So after an error the state is unchanged, whatever the handler did before.
+//! The library holds the state as a JSON document. The library answers reads, and versions, publishes and saves the
+//! document, without the interpreter. The Python object has its own copy of the state, which is reset to the document
+//! if copy and document may differ. Copy and document may differ after a handler raised an exception, a coroutine was
+//! cancelled, or a change could not be saved. So after an error the state is unchanged, whatever the handler did
+//! before.
 //!
 //! A worker calls a plain function and marks the call as blocking, so that a spare worker replaces it. A coroutine runs
 //! on the event loop of the node, while a task of the runtime waits for it. If the request is dropped, the coroutine is

@@ -77,8 +77,8 @@ pub(crate) fn memberships<'py>(
     arrays::table(py, all.map_err(errors::mining)?, width)
 }
 
-/// Finds the nearest centre of each row and, on request, the distance to this centre. Returns a dictionary with
-/// `labels` and `distances`; `distances` is `None` unless `with_distances`.
+/// Finds the nearest centre of each row and, if `with_distances`, the distance to this centre. Returns a dictionary
+/// with `labels` and `distances`; `distances` is `None` unless `with_distances`.
 ///
 /// All threads read the array in place while other Python threads run. If another thread writes into the array
 /// meanwhile, labels may belong to the old or the new values, as with NumPy's own functions.

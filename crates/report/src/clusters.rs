@@ -24,7 +24,7 @@ pub(crate) const COLUMNS_MAX: usize = 60;
 /// sparse.
 const MARKS_MAX: usize = 4;
 /// The maximum number of clusters that the table names from the group with which a cluster would merge; `centers.csv`
-/// names all of them.
+/// names all clusters of the group.
 const PARTNERS_MAX: usize = 6;
 
 /// Returns the whole report.

@@ -11,13 +11,13 @@ use maud::{Markup, html};
 
 use crate::markup::{section, swatch, table, typeset};
 
-/// The maximum number of clusters that are described in words and in the profile; `marks.csv` describes all of them.
+/// The maximum number of clusters that are described in words and in the profile; `marks.csv` describes all clusters.
 const CLUSTERS_MAX: usize = 40;
 /// The maximum number of marks in the description of a cluster.
 const MARKS_MAX: usize = 4;
-/// The maximum number of columns in the profile; `centers.csv` has all of them.
+/// The maximum number of columns in the profile; `centers.csv` has all columns.
 const COLUMNS_MAX: usize = 100;
-/// The maximum number of outliers that are listed; `outliers.csv` has all of them.
+/// The maximum number of outliers in the list; `outliers.csv` has all outliers.
 const OUTLIERS_MAX: usize = 15;
 /// The deviation from the mean at which a cell of the profile has its full colour, in standard deviations.
 const FULL_COLOR: f64 = 2.0;

@@ -21,8 +21,8 @@ impl Figures {
         html! { div.figure id=(id) {} }
     }
 
-    /// Returns all figures as JSON that cannot end its script element. The JSON may take megabytes, so it is copied
-    /// only if necessary.
+    /// Returns all figures as JSON that cannot end its script element. The JSON may take megabytes, so this function
+    /// copies it only if necessary.
     pub(crate) fn json(self) -> String {
         let figures = Value::Object(Map::from_iter([("figures".to_owned(), Value::Object(self.0))]));
         // Measure first, because a growing string may need twice the memory.

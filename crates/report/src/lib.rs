@@ -1,12 +1,11 @@
 //! Writes the report of a method's results: an HTML file that loads no other files.
 //! This crate writes the text, the tables and the data of the figures, so that text and tables can be read without a
-//! script. The script of a report comes from the viewer (`web/src/report.tsx`). It draws the figures from the data and
-//! makes tables sortable. [`picture`] lays out rows and [`packed`] packs them; [`scene`], [`heat`] and [`figure`]
-//! decide what is drawn.
-//! A picture in a separate file, as SVG or PNG, is a [`Drawing`]. This crate lays out and renders the drawing itself,
-//! so the file needs no viewer.
-//! A report is made from the data, the result ([`lehr_methods::Fit`]) and the facts about the run in [`Run`]. So
-//! another process than the one that ran the method can make the report.
+//! script. The script of a report comes from the viewer (`web/src/report.tsx`). The script draws the figures from the
+//! data and makes tables sortable. [`picture`] lays out rows and [`packed`] packs them; [`scene`], [`heat`] and
+//! [`figure`] decide what is drawn. A picture in a separate file, as SVG or PNG, is a [`Drawing`]. This crate lays out
+//! and renders the drawing itself, so the file needs no viewer. A report is made from the data, the result
+//! ([`lehr_methods::Fit`]) and the facts about the run in [`Run`]. So another process than the one that ran the method
+//! can make the report.
 #![forbid(unsafe_code)]
 
 mod chart;
@@ -39,16 +38,16 @@ use drawing::Drawing;
 pub struct Run<'a> {
     /// The description of the method.
     pub about: &'a About,
-    /// The name of the file in the user's words, or the name of other data.
+    /// The file with the data, as the user typed it, or the name of data that are not from a file.
     pub source: &'a str,
-    /// The kind of the rows, if it is known.
+    /// The kind of the rows, if their kind is known.
     pub subject: Option<Subject<'a>>,
     /// The command line of the run, without the number of clusters and the results folder; `None` if there was no
     /// command line.
     pub command: Option<&'a str>,
-    /// The column of weights, if there is one.
+    /// The name of the column of weights, if there are weights.
     pub weights: Option<&'a str>,
-    /// The column of identifiers, if there is one.
+    /// The name of the column of identifiers, if there are identifiers.
     pub ids: Option<&'a str>,
     /// The scaling of columns.
     pub scale: Scale,

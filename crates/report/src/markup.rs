@@ -1,5 +1,5 @@
-//! The frame of a report, and the parts that several reports share. These are templates: a value is inserted as text
-//! unless its type marks it as markup.
+//! The frame of a report, and the parts that several reports share, as templates. A template inserts a value as text
+//! unless the value's type marks it as markup.
 
 use maud::{Markup, PreEscaped, Render, html};
 

@@ -1,6 +1,6 @@
 //! The report of `lehr mixture`: points, ellipses, components, and the evidence for the number of components.
-//! The ellipses show one and two standard deviations of a component in the picture. They contain 39 % and 86 % of the
-//! component's probability. With one column, pairs of lines replace the ellipses, and contain 68 % and 95 %.
+//! The ellipses show one and two standard deviations of a component in the picture. Such ellipses contain 39 % and 86 %
+//! of the component's probability. With one column, pairs of lines replace the ellipses, and contain 68 % and 95 %.
 
 use lehr_mining::mixture::{Candidate, Mixture, Model, Parameters};
 use maud::{Markup, Render, html};

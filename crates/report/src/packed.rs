@@ -30,8 +30,8 @@ pub fn shares(shares: impl Iterator<Item = Option<f64>>) -> String {
     base64(&shares.map(level).collect::<Vec<u8>>())
 }
 
-/// Packs probabilities in two bytes each: 0 to 65,534 for 0 to 1, and [`NO_LABEL`] for NaN. One byte would be too few:
-/// it would turn 0.999 into 1.
+/// Packs probabilities in two bytes each: 0 to 65,534 for 0 to 1, and [`NO_LABEL`] for NaN. A single byte would turn
+/// 0.999 into 1.
 pub fn probabilities(probabilities: impl Iterator<Item = f64>) -> String {
     let most = f64::from(NO_LABEL - 1);
     let level = |p: f64| if p.is_nan() { NO_LABEL } else { (most * p.clamp(0.0, 1.0)).round() as u16 };

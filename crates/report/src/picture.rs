@@ -118,7 +118,7 @@ pub fn drawn_rows(count: usize) -> Vec<usize> {
     lehr_mining::drawn::drawn(count, ROWS_MAX)
 }
 
-/// Creates a picture with two axes of the same kind. They share a scale unless their ranges differ too much.
+/// Creates a picture with two axes of the same kind. The axes share a scale unless their ranges differ too much.
 pub fn plain(points: Vec<(f64, f64)>, centers: Vec<(f64, f64)>, names: [String; 2], title: String) -> Picture {
     let length = |of: fn(&(f64, f64)) -> f64| {
         let (low, high) = extent(points.iter().chain(&centers).map(of));

@@ -11,7 +11,7 @@ use crate::markup::{self, section, table, tile, tiles};
 use crate::picture::drawn_rows;
 use crate::scene::Scene;
 
-/// The maximum number of rows in the table; `positions.csv` has all of them.
+/// The maximum number of new items in the table; `positions.csv` has all new items.
 const ROWS: usize = 200;
 /// The group of the map's items. The group of the new items follows.
 const OLD: u32 = 0;

@@ -149,8 +149,8 @@ impl PrincipalAxes {
     }
 }
 
-/// Returns starting directions. They are not at right angles to the principal axes, except of specially constructed
-/// data.
+/// Returns starting directions. Such directions are not at right angles to the principal axes, except for specially
+/// constructed data.
 fn starts(dimension: usize) -> [Vec<f64>; 2] {
     std::array::from_fn(|axis| (0..dimension).map(|i| 0.1 + scatter(i + 1 + axis * (dimension + 7))).collect())
 }

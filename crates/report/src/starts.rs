@@ -6,13 +6,14 @@ use lehr_methods::numbers::{counted, grouped, quantity, significant};
 use maud::Markup;
 use serde_json::json;
 
-/// The maximum number of initialisations in the chart. If there are more, the chart shows the first ones.
+/// The maximum number of initialisations in the chart. If there are more initialisations, the chart shows the first.
 const DRAWN_MAX: usize = 500;
 
 /// The maximum relative excess over the best result at which an initialisation counts as having found the same result.
 const SAME: f64 = 1e-6;
 
-/// Returns the section. `starts` has the weighted sum of squares of each initialisation; there is at least one.
+/// Returns the section about the initialisations. `starts` has the weighted sum of squares of each initialisation;
+/// there is at least one.
 pub fn section(starts: &[f64], unit_squared: &str, figures: &mut Figures) -> Markup {
     markup::section("starts", "How the clusters came about", &note(starts, unit_squared), chart(starts, figures))
 }
@@ -21,7 +22,7 @@ fn least(starts: &[f64]) -> f64 {
     starts.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// Returns the excess of an initialisation over the best one, in per cent.
+/// Returns by how many per cent the sum of squares of an initialisation exceeds the best sum of squares.
 fn excess(start: f64, best: f64) -> f64 {
     if best > 0.0 { 100.0 * (start - best) / best } else { 0.0 }
 }

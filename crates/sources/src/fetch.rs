@@ -1,5 +1,5 @@
-//! Fetches files from other hosts: in pieces that survive broken connections, and available only after their checksum
-//! is verified.
+//! Fetches files from other hosts. A transfer survives broken connections, and a file is available only after its
+//! checksum is verified.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -32,7 +32,7 @@ const TRANSFERS_MAX: usize = 10_000;
 /// The number of bytes between two updates of a transfer's progress in the state.
 const PROGRESS_BYTES: u64 = 4 << 20;
 
-/// The prefix of the names of incomplete files. No requested name may begin with it.
+/// The prefix of the names of incomplete files. No requested name may begin with this prefix.
 const PARTIAL: &str = ".partial-";
 
 /// The state of [`Fetch`]: the requested files, by name.

@@ -1,8 +1,8 @@
-//! A service for PubChem, the public database of chemical compounds. It finds compounds by name or similarity, and
-//! returns their properties as a table and their fingerprints.
-//! The service uses PubChem's documented PUG REST interface over a [`Getter`], and makes at most five requests a
-//! second. When PubChem is busy, the service tries again after a pause; when a search is still running, it waits. Paper
-//! 002 links its services to PubChem in this way.
+//! A service for PubChem, the public database of chemical compounds. The service finds compounds by name, structure or
+//! similarity, and returns their properties as a table, or their fingerprints. The service uses PubChem's documented
+//! PUG REST interface over a [`Getter`], and makes at most five requests a second. When PubChem is busy, the service
+//! tries again after a pause; when a search is still running, it waits. Paper 002 links its services to PubChem in this
+//! way.
 
 use std::time::Duration;
 
@@ -92,7 +92,7 @@ pub struct Find {
     pub text: String,
 }
 
-/// Finds the CIDs of compounds whose fingerprints are similar to that of a given compound.
+/// Finds the CIDs of compounds whose fingerprints are similar to the fingerprint of a given compound.
 ///
 /// # Example
 /// See [`PubChem`].

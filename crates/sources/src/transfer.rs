@@ -44,8 +44,8 @@ impl Default for Bounds {
     }
 }
 
-/// A client that sends requests to hosts: a thread, the allowed hosts and the trusted certificates. It is cheap to
-/// clone.
+/// A client that sends requests to hosts: a thread, the allowed hosts and the trusted certificates. Clones share all of
+/// these.
 ///
 /// # Example
 /// ```
@@ -90,8 +90,8 @@ pub(crate) struct Answered {
 }
 
 impl Getter {
-    /// Creates a client that contacts only these hosts. It trusts the given certificate authorities. Without `trust`,
-    /// it trusts the authorities that the machine trusts, and looks these up when it connects.
+    /// Creates a client that contacts only these hosts. The client trusts the given certificate authorities. Without
+    /// `trust`, it trusts the authorities that the machine trusts, and looks these up when it connects.
     ///
     /// # Errors
     /// Returns [`Code::InsufficientResources`] if no thread can be started.

@@ -4,11 +4,11 @@
 //! becomes a [`Slab`], which dereferences to `&[T]`. The file is mapped: the system reads pages when they are used, and
 //! drops pages that have not been used lately. So you can iterate over far more numbers than fit into memory.
 //! [`Storage`] is the type of a field whose numbers are in memory or in a file, and [`Builder`] fills a storage.
-//! The file has no name. It is created without a name, or deleted right after its creation. If the file still has a
-//! name after that, [`Spill::writer`] returns an error. The only handle of the file is closed before any thread reads
-//! the numbers. So no other program can write to the file or truncate it, and nothing of it remains when the program
-//! ends, for any reason. All numbers are on the disk before they are read. So if the disk fails to store some numbers,
-//! you get an error and not wrong numbers.
+//! The file has no name. The system creates the file without a name, or the file is deleted right after its creation.
+//! If the file still has a name after that, [`Spill::writer`] returns an error. The only handle of the file is closed
+//! before any thread reads the numbers. So no other program can write to the file or truncate it, and nothing of it
+//! remains when the program ends, for any reason. All numbers are on the disk before they are read. So if the disk
+//! fails to store some numbers, you get an error and not wrong numbers.
 //!
 //! The folder should be on a disk. A folder whose files are kept in memory (`tmpfs`) saves no memory.
 

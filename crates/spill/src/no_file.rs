@@ -11,7 +11,7 @@ use bytemuck::Pod;
 
 use crate::Error;
 
-/// A folder for numbers that should not stay in memory. On this system, nothing can be written to it.
+/// A folder for numbers that should not stay in memory. On this system, nothing can be written to the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spill {
     folder: PathBuf,

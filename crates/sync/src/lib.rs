@@ -17,7 +17,7 @@
 //! There is no condition variable: a thread waits at ports and replies of the runtime, or parks.
 //!
 //! The dependencies of the runtime (the stealing deques of `crossbeam-deque`, the task cell of `async-task`) are not
-//! modelled. The checkers treat each call to them as one step.
+//! modelled. The checkers treat each call to these dependencies as one step.
 #![deny(unsafe_code)]
 #![allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "this is the door")]
 

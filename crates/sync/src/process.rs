@@ -1,4 +1,5 @@
-//! Flags, settings and identities of the process. They belong to no model, so they always use the types of `std`.
+//! Flags, settings and identities of the process. These types do not belong to a model, so they always use the types of
+//! `std`.
 
 use std::sync::{Arc, PoisonError, RwLock, atomic};
 
