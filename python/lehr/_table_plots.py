@@ -256,9 +256,9 @@ def _box(values: NDArray[np.float64]) -> dict[str, Any]:
 def silhouettes(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, ax: Any = None) -> Any:
     """Plot the silhouettes of the rows, sorted within each cluster, with the mean of all rows as a line.
 
-    The silhouette of a row is (b - a) / max(a, b). Here ``a`` is the mean distance to the other rows of its cluster, and ``b`` is the mean distance to the rows
-    of the nearest other cluster. Near 1, the row is well inside its cluster; near 0, it lies between two clusters; below 0, another cluster is nearer.
-    Distances are Euclidean, or by the metric of the model.
+    The silhouette of a row is (b - a) / max(a, b). The mean distance to the other rows of its cluster is ``a``. The mean distance to the rows of the nearest
+    other cluster is ``b``. Near 1, the row is well inside its cluster; near 0, it lies between two clusters; below 0, another cluster is nearer. Distances are
+    Euclidean, or by the metric of the model.
 
     Rows in no cluster are left out. If there are more than 2,000 rows, the plot compares and shows 2,000 rows, at even intervals within the clusters.
 
@@ -331,7 +331,7 @@ def silhouettes(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, a
 def parallel_coordinates(model: Any, X: Any, *, ax: Any = None) -> Any:
     """Plot each row as a line across all columns, in the colour of its cluster. A thick line joins the medians of each cluster.
 
-    The axis of each column runs from the 1st to the 99th percentile, which are written at its ends if there are at most 20 columns. Values beyond the
+    The axis of each column runs from the 1st to the 99th percentile. If there are at most 20 columns, these values are written at the ends. Values beyond the
     percentiles are drawn at the ends. A line is interrupted where a value is missing. Columns of texts are left out; for texts, use :func:`profiles`. If there
     are more than 40 columns, the plot shows the 40 columns whose means differ most. If there are more than 1,000 rows, the plot shows 1,000 rows, at even
     intervals within the clusters. Medians are computed from all rows.

@@ -421,13 +421,14 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     probabilities_ : ndarray of shape (n_samples,)
         The probability that each item belongs to its cluster rather than to a neighbouring one, 0 to 1.
     clusters_ : structured ndarray of shape (n_clusters,)
-        One row for each cluster: ``n_samples``, ``weight``, ``medoid`` (the item with the lowest mean dissimilarity to the cluster), ``medoid_mean`` (this
-        mean), ``mean_within`` (the mean between members), and ``mean_nearest`` (the mean from members to the nearest other cluster).
+        One row for each cluster: ``n_samples``, ``weight``, ``medoid``, ``medoid_mean``, ``mean_within``, ``mean_nearest``. ``medoid`` is the item with the
+        lowest mean dissimilarity to the cluster, which is ``medoid_mean``. ``mean_within`` is the mean dissimilarity between members, and ``mean_nearest`` that
+        from members to the nearest other cluster.
     free_energy_, temperature_, critical_temperature_, history_, splits_, n_iter_
         The same as for :class:`DAClustering`; temperatures are in the unit of the dissimilarities.
     plateaus_ : structured ndarray or None
-        If you gave no number of clusters, one row for each number, with the range of temperatures at which the items have this number of clusters:
-        ``n_clusters``, ``from_temperature``, ``to_temperature``.
+        If you gave no number of clusters: one row for each number, with the range of temperatures that have this number: ``n_clusters``, ``from_temperature``,
+        ``to_temperature``.
     missing_pairs_ : int
         The number of pairs without a dissimilarity.
     is_damped_ : bool

@@ -196,8 +196,8 @@ def fetch_sipu(name: str, *, return_X_y: bool = False, url: str | None = None, f
     Returns
     -------
     Bunch
-        ``data`` of shape (n, 2), or (1024, d), ``feature_names``, ``n_clusters`` as the authors state it, and ``target``: labels from 0, or ``None`` if the
-        file has no labels.
+        ``data`` of shape (n, 2), or (1024, d), ``feature_names``, ``n_clusters`` as the authors state it, and ``target``. The targets are labels from 0;
+        ``None`` if the file has no labels.
 
     Raises
     ------

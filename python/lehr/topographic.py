@@ -88,8 +88,8 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
     means_ : ndarray of shape (n_nodes ** n_components, n_features)
         The positions of the nodes in the space of the rows, in the unit of ``X``.
     magnifications_ : ndarray of shape (n_nodes ** n_components,)
-        How far the map is stretched at each node: the length, area or volume in the space of the rows, divided by the length, area or volume on the map. High
-        values mark borders between groups.
+        How far the map is stretched at each node. This is a length, area or volume in the space of the rows, divided by its counterpart on the map. High values
+        mark borders between groups.
     noise_variance_ : float
         The variance of the rows around the map, equal for all columns, in the squared unit of ``X``.
     n_nodes_, n_basis_ : int

@@ -103,8 +103,8 @@ pub(crate) fn of_ranks(error: &lehr_ranks::Error) -> PyErr {
     }
 }
 
-/// Returns the exception for a file that could not be read or written: `FileNotFoundError` or another subclass of
-/// `OSError` that fits the system's error number, otherwise `OSError`.
+/// Returns the exception for a file that could not be read or written. With an error number of the system, this is the
+/// matching subclass of `OSError`, such as `FileNotFoundError`.
 pub(crate) fn file(path: &Path, cause: &std::io::Error) -> PyErr {
     match cause.raw_os_error() {
         // With an error number, Python chooses the matching subclass of `OSError`.

@@ -267,8 +267,8 @@ impl Chart {
         drawing.shapes.push(Shape::Text(Text { at, size, anchor, color, is_upright: true, has_halo: false, words }));
     }
 
-    /// Returns the stretches of x that are left out: for each, its position in the picture, the length left out, and
-    /// the width of its gap.
+    /// Returns the stretches of x that are left out: the position in the picture, the length left out, and the width of
+    /// the gap.
     fn breaks(&self) -> Vec<(f64, f64, f64)> {
         let mut gone = 0.0;
         let drawn = self.picture.breaks.iter().map(|&(from, to, gutter)| {

@@ -1,6 +1,6 @@
 //! Figures of a report: an element in the page, and the data from which the report's script draws the figure.
-//! The script and its style come from the viewer (`web/src/report.tsx`), so a figure looks the same in a report and in
-//! the viewer of a node.
+//! The script and its style come from the viewer (`web/src/report.tsx`). So a figure looks the same in a report and in
+//! a node's viewer.
 
 use std::io::{self, Write};
 

@@ -50,7 +50,7 @@ impl Spill {
     }
 
     /// Creates a file for `expected` numbers (0 if the count is unknown). If the file system can reserve space, the
-    /// space for these numbers is reserved at once, so that a full disk is reported before the work begins.
+    /// file gets its space at once. A full disk is then reported before the work begins.
     ///
     /// # Errors
     /// Returns [`Error`] if no file can be made in the folder, if the file would keep its name, or if there is not
