@@ -181,7 +181,7 @@ function grow(first: number, neighbours: number[][], systemOf: Map<number, Map<n
     if (taken.length === 0) angles = waiting.length === 1 ? [-Math.PI / 6] : waiting.map((_, one) => -Math.PI / 6 + (2 * Math.PI * one) / waiting.length);
     else if (taken.length === 1 && waiting.length === 1) angles = isStraight(at) ? [taken[0] + Math.PI] : [taken[0] + (2 * Math.PI) / 3, taken[0] - (2 * Math.PI) / 3];
     else angles = freeDirection(taken, waiting.length);
-    // Each neighbour goes in the direction that is farthest from the placed atoms, so chains become a zigzag.
+    // The neighbours with the largest parts behind them come first. Each goes in the direction farthest from the placed atoms, so chains become a zigzag.
     const crowd = (angle: number) => {
       const there = plus(here, towards(angle));
       return places.reduce((sum, other) => sum + (other ? 1 / (0.1 + distance(there, other) ** 4) : 0), 0);
