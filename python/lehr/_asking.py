@@ -83,7 +83,7 @@ class Event:
         ``"seed"``: the whole state. ``"change"``: an operation that changed the state. ``"gap"``: some changes are missing, and a seed follows. ``"end"``: no
         more events follow.
     data : Any
-        The content of the event. A seed has ``"state"`` and ``"version"``.
+        The content of the event. A ``seed`` event has ``"state"`` and ``"version"``.
 
     Examples
     --------

@@ -173,7 +173,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         Returns
         -------
         distances : ndarray of shape (n_samples, n_clusters)
-            float32 if ``X`` is float32.
+            The values are float32 if ``X`` is float32.
 
         Examples
         --------
@@ -226,7 +226,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         Returns
         -------
         distances : ndarray of shape (n_samples, n_clusters)
-            float32 if ``X`` is float32.
+            The values are float32 if ``X`` is float32.
 
         Examples
         --------
@@ -287,7 +287,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
             The fitted rows.
         ax : matplotlib.axes.Axes, default=None
-            The axes to draw on. ``None``: the axes of a new figure.
+            The axes to draw on. ``None`` creates a new figure.
 
         Returns
         -------

@@ -59,11 +59,11 @@ def fetch(
         The URL of the file: ``https:``, ``http:`` or ``file:``.
     sha256 : str, default=None
         The SHA-256 checksum of the file in hexadecimal digits. If the checksum of the download differs, Lehr raises an error and deletes the download. A file
-        in the folder with another checksum is downloaded again. ``None``: Lehr does not check the file.
+        in the folder with another checksum is downloaded again. With ``None``, Lehr does not check the file.
     name : str, default=None
-        The file's name in the folder. ``None``: the last part of the URL.
+        The file's name in the folder. ``None`` means the last part of the URL.
     folder : path-like, default=None
-        The folder for the file. ``None``: a folder for this URL below ``$LEHR_CACHE``. If this variable is not set, the folder is below ``lehr`` in the
+        The folder for the file. ``None`` means a folder for this URL below ``$LEHR_CACHE``. If this variable is not set, the folder is below ``lehr`` in the
         system's cache folder (``~/.cache`` on Linux).
     timeout : float, default=30.0
         The transfer counts as broken if no data arrives for this many seconds.

@@ -48,9 +48,9 @@ class ExplainedMixin:
         X : array-like or table of shape (n_samples, n_features)
             Rows, as for ``predict``. A table may have further columns. If its rows are the fitted rows, it need not have the model's columns.
         table : table of pandas, Polars or Arrow, dict of columns, or array-like, default=None
-            The columns that explain the clusters, for the same rows: numbers, texts, dates. ``None``: the columns of ``X``.
+            The columns that explain the clusters, for the same rows: numbers, texts, dates. ``None`` means the columns of ``X``.
         labels : array-like of shape (n_samples,), default=None
-            The cluster of each row, -1 for no cluster. ``None``: the labels of ``predict(X)``.
+            The cluster of each row, -1 for no cluster. ``None`` means the labels of ``predict(X)``.
         log : dict of str to float, default=None
             The columns that were replaced by their logarithms before fitting, with the number that was added first: ``log_`` of a :class:`TablePreparation`.
             Lehr reports geometric means of these columns.
@@ -121,7 +121,7 @@ class OutliersMixin(ExplainedMixin):
             Rows, as for ``predict``. If the model was fitted to a data frame, for example from ``TablePreparation().set_output(transform="pandas")``, the
             result names its columns. Otherwise the columns are ``x0``, ``x1`` and so on.
         labels : array-like of shape (n_samples,), default=None
-            The cluster of each row, -1 for no cluster. ``None``: the labels of ``predict(X)``.
+            The cluster of each row, -1 for no cluster. ``None`` means the labels of ``predict(X)``.
         sample_weight : array-like of shape (n_samples,), default=None
             The weights that you gave to ``fit``. Rows of weight 0 do not affect the quartiles.
 

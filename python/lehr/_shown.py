@@ -48,14 +48,14 @@ class ShownMixin:
         ----------
         X : array-like, table, sparse matrix or Fingerprints, default=None
             The rows to draw, as for ``predict``: most estimators do not keep the fitted rows. With ``metric="precomputed"``, pass the dissimilarities of the
-            fitted items. ``None``: the report shows the model without rows. :class:`SMACOF`, :class:`GTM` and :class:`PairwiseClustering` keep their fitted
-            items and show them anyway, except a :class:`PairwiseClustering` with ``metric="precomputed"``.
+            fitted items. With ``None``, the report shows the model without rows. :class:`SMACOF`, :class:`GTM` and :class:`PairwiseClustering` keep their
+            fitted items and show them anyway, except a :class:`PairwiseClustering` with ``metric="precomputed"``.
         table : table of pandas, Polars or Arrow, dict of columns, or array-like, default=None
-            Columns of the same rows to show and to colour by: numbers, texts, dates, with or without missing values. ``None``: the columns of ``X``.
+            Columns of the same rows to show and to colour by: numbers, texts, dates, with or without missing values. ``None`` means the columns of ``X``.
         labels : array-like of shape (n_samples,), default=None
-            The cluster of each row, -1 for no cluster. ``None``: the labels of ``predict(X)``.
+            The cluster of each row, -1 for no cluster. ``None`` means the labels of ``predict(X)``.
         names : sequence, default=None
-            The names of the rows. ``None``: the numbers of the rows, from 0.
+            The names of the rows. ``None`` means the numbers of the rows, from 0.
         height : int, default=720
             The height of the frame in the notebook, in pixels.
 

@@ -71,7 +71,7 @@ def profiles(model: Any, X: Any, *, ax: Any = None) -> Any:
     X : {array-like, table of pandas, Polars or Arrow, dict of columns, sparse matrix or array, Fingerprints} of shape (n_samples, n_columns)
         The fitted rows, or other columns of the same rows, such as the table before its preparation.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure, large enough for the values.
+        The axes to draw on. ``None`` creates a new figure that is large enough for the values.
 
     Returns
     -------
@@ -144,10 +144,10 @@ def box_plots(model: Any, X: Any, *, columns: str | int | Sequence[str | int] | 
     X : {array-like, table of pandas, Polars or Arrow, dict of columns, sparse matrix or array, Fingerprints} of shape (n_samples, n_columns)
         The fitted rows, or other columns of the same rows, such as the table before its preparation.
     columns : str, int or sequence of them, default=None
-        The columns to show, by name, or by position from 0. ``None``: all columns of numbers and dates. If there are more than 24 columns, the 24 columns whose
-        means differ most.
+        The columns to show, by name, or by position from 0. ``None`` means all columns of numbers and dates. If there are more than 24 columns, the 24 columns
+        whose means differ most.
     axes : sequence or array of matplotlib.axes.Axes, default=None
-        The axes to draw on, at least one for each column. ``None``: a grid in a new figure.
+        The axes to draw on, at least one for each column. ``None`` creates a grid in a new figure.
 
     Returns
     -------
@@ -271,7 +271,7 @@ def silhouettes(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, a
     sample_weight : array-like of shape (n_samples,), default=None
         Rows of weight 0 are left out. Other weights have no effect.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------
@@ -343,7 +343,7 @@ def parallel_coordinates(model: Any, X: Any, *, ax: Any = None) -> Any:
     X : {array-like, table of pandas, Polars or Arrow, dict of columns, sparse matrix or array, Fingerprints} of shape (n_samples, n_columns)
         The fitted rows, or other columns of the same rows, such as the table before its preparation.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------

@@ -237,7 +237,7 @@ class AsyncNode(_Client):
         name : str
             The name of the data set on the node.
         format : str or None, default=None
-            The format of the data. ``None``: inferred from the file's name or the type of ``source``.
+            The format of the data. With ``None``, Lehr infers it from the file's name or the type of ``source``.
         replace : bool, default=False
             Whether to replace a data set with the same name.
         path : str, default="/datasets"

@@ -61,7 +61,7 @@ class _Annealed(ShownMixin, SavedMixin):
         Parameters
         ----------
         ax : matplotlib.axes.Axes, default=None
-            The axes to draw on. ``None``: the axes of a new figure.
+            The axes to draw on. ``None`` creates a new figure.
 
         Returns
         -------
@@ -88,23 +88,23 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     which a valley in the density separates all neighbouring clusters, or 1 if there is none. ``choice_`` gives the reason, and ``candidates_`` lists the
     alternatives.
 
-    Columns should be in comparable units. If they are not, put a ``StandardScaler`` before the estimator. For a table with texts or missing values, use
+    Columns should be in comparable units. If the units differ, put a ``StandardScaler`` before the estimator. For a table with texts or missing values, use
     :class:`TablePreparation`.
 
     Parameters
     ----------
     n_clusters : int, default=None
-        The number of clusters, at least 1. ``None``: Lehr chooses the number by the valleys between groups, or by ``stop_temperature`` or ``stop_length``. If
-        you give both ``n_clusters`` and a final temperature, the limit that is reached first applies, so there may be fewer clusters.
+        The number of clusters, at least 1. With ``None``, Lehr chooses the number by the valleys between groups, or by ``stop_temperature`` or ``stop_length``.
+        If you give both ``n_clusters`` and a final temperature, the limit that is reached first applies, so there may be fewer clusters.
     stop_temperature : float, default=None
         The final temperature T, in the squared unit of ``X``. Memberships are proportional to ``exp(-d**2 / T)``.
     stop_length : float, default=None
         The final temperature T as a length, ``sqrt(T / 2)``, in the unit of ``X``. Use either this or ``stop_temperature``.
     max_clusters : int, default=None
-        The maximum number of clusters, if ``n_clusters`` is not given. ``None``: as many as the rows allow. Lehr warns you if there may be more.
+        The maximum number of clusters, if ``n_clusters`` is not given. ``None`` means as many as the rows allow. Lehr warns you if there may be more.
     outlier_radius : float, default=None
-        A radius above 0. Rows farther than this from every centre are in no cluster: they get the label -1, and do not affect the centres. ``None``: every row
-        is in a cluster.
+        A radius above 0. Rows farther than this from every centre are in no cluster: they get the label -1, and do not affect the centres. With ``None``, every
+        row is in a cluster.
     cooling : float, default=0.95
         The factor from one temperature to the next, 0.5 to 0.999.
     tol : float, default=1e-4
@@ -122,10 +122,10 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     precision : {'double', 'single'}, default='double'
         The precision of rows while annealing. Single precision takes half the memory and is faster. Labels and centres are always computed in double precision.
     random_state : int, RandomState instance or None, default=None
-        The random seed, which only breaks ties. ``None``: 0, so that the same call gives the same result.
+        The random seed, which only breaks ties. ``None`` means 0, so that the same call gives the same result.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
-        MPI job. The result is bit-identical for any number of threads.
+        The number of threads; -1 uses all processors. ``None`` uses ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process
+        of an MPI job. The result is bit-identical for any number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
@@ -338,8 +338,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_clusters)
-            float32 if ``X`` is float32. Each row adds up to 1, or with an outlier radius to 1 minus the probability of noise. The most probable cluster is not
-            always the cluster with the nearest centre: near a border, the wider of two groups is more probable.
+            The values are float32 if ``X`` is float32. Each row adds up to 1, or with an outlier radius to 1 minus the probability of noise. The most probable
+            cluster is not always the cluster with the nearest centre: near a border, the wider of two groups is more probable.
 
         Examples
         --------
@@ -381,8 +381,8 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     Parameters
     ----------
     n_clusters : int, default=None
-        The number of clusters, at least 1. ``None``: the number that lasts over the widest range of temperatures, or with ``stop_temperature`` the number at
-        that temperature. If you give both ``n_clusters`` and ``stop_temperature``, the limit that is reached first applies, so there may be fewer clusters.
+        The number of clusters, at least 1. ``None`` means the number that lasts over the widest range of temperatures, or with ``stop_temperature`` the number
+        at that temperature. If you give both ``n_clusters`` and ``stop_temperature``, the limit that is reached first applies, so there may be fewer clusters.
     metric : str or callable, default='euclidean'
         ``'precomputed'``: ``X`` is a matrix of dissimilarities, which is symmetric and not negative, with 0 on the diagonal, and NaN for missing pairs. Lehr
         corrects deviations by rounding, and warns you. With any other metric, ``X`` is rows of numbers, even if it is square, and Lehr computes their
@@ -393,7 +393,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     stop_temperature : float, default=None
         The final temperature, in the unit of the dissimilarities.
     max_clusters : int, default=None
-        The maximum number of clusters, if ``n_clusters`` is not given. ``None``: 20, or the number of items if you give a final temperature.
+        The maximum number of clusters, if ``n_clusters`` is not given. ``None`` means 20, or the number of items if you give a final temperature.
     cooling : float, default=0.95
         The factor from one temperature to the next, 0.5 to 0.999.
     tol : float, default=1e-3
@@ -401,10 +401,10 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     overshoot : float, default=1.5
         The largest ratio of components to clusters during the run, 1 to 4; surplus components are merged again.
     random_state : int, RandomState instance or None, default=None
-        The random seed for the initial vectors of the eigenvector computation. ``None``: 0.
+        The random seed for the initial vectors of the eigenvector computation. ``None`` means 0.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
-        MPI job. The result does not depend on the number of threads.
+        The number of threads; -1 uses all processors. ``None`` uses ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process
+        of an MPI job. The result does not depend on the number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
@@ -627,9 +627,9 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         Parameters
         ----------
         dissimilarities : array-like of shape (n_samples, n_samples), default=None
-            The dissimilarities of the fitted items. ``None``: Lehr computes them from the fitted rows. With ``metric='precomputed'``, you must pass them.
+            The dissimilarities of the fitted items. With ``None``, Lehr computes them from the fitted rows. With ``metric='precomputed'``, you must pass them.
         ax : matplotlib.axes.Axes, default=None
-            The axes to draw on. ``None``: the axes of a new figure.
+            The axes to draw on. ``None`` creates a new figure.
 
         Returns
         -------

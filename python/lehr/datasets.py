@@ -187,9 +187,9 @@ def fetch_sipu(name: str, *, return_X_y: bool = False, url: str | None = None, f
     return_X_y : bool, default=False
         Whether to return only ``(data, target)``.
     url : str, default=None
-        Another URL of the same file. ``None``: the URL at the School of Computing, University of Eastern Finland.
+        Another URL of the same file. ``None`` means the URL at the School of Computing, University of Eastern Finland.
     folder : path-like, default=None
-        The folder for the file. ``None``: the same as for :func:`fetch`.
+        The folder for the file. ``None`` means the same folder as for :func:`fetch`.
     verbose : bool, default=False
         Whether to show progress on standard error.
 
@@ -232,9 +232,9 @@ def fetch_letters(*, return_X_y: bool = False, url: str | None = None, folder: _
     return_X_y : bool, default=False
         Whether to return only ``(data, target)``.
     url : str, default=None
-        Another URL of the same file; Lehr verifies its checksum. ``None``: the URL at the UCI Machine Learning Repository.
+        Another URL of the same file; Lehr verifies its checksum. ``None`` means the URL at the UCI Machine Learning Repository.
     folder : path-like, default=None
-        The folder for the file. ``None``: the same as for :func:`fetch`.
+        The folder for the file. ``None`` means the same folder as for :func:`fetch`.
     verbose : bool, default=False
         Whether to show progress on standard error.
 
@@ -265,9 +265,9 @@ def fetch_pen_digits(*, return_X_y: bool = False, url: str | None = None, folder
     return_X_y : bool, default=False
         Whether to return only ``(data, target)``.
     url : str, default=None
-        Another URL of the same file; Lehr verifies its checksum. ``None``: the URL at the UCI Machine Learning Repository.
+        Another URL of the same file; Lehr verifies its checksum. ``None`` means the URL at the UCI Machine Learning Repository.
     folder : path-like, default=None
-        The folder for the file. ``None``: the same as for :func:`fetch`.
+        The folder for the file. ``None`` means the same folder as for :func:`fetch`.
     verbose : bool, default=False
         Whether to show progress on standard error.
 
@@ -299,9 +299,10 @@ def fetch_covertype(*, return_X_y: bool = False, url: str | None = None, folder:
     return_X_y : bool, default=False
         Whether to return only ``(data, target)``.
     url : str, default=None
-        Another URL of the same file; Lehr verifies its checksum. ``None``: the copy of the UCI Machine Learning Repository's file that scikit-learn also uses.
+        Another URL of the same file; Lehr verifies its checksum. ``None`` means the copy of the UCI Machine Learning Repository's file that scikit-learn also
+        uses.
     folder : path-like, default=None
-        The folder for the file. ``None``: the same as for :func:`fetch`.
+        The folder for the file. ``None`` means the same folder as for :func:`fetch`.
     verbose : bool, default=False
         Whether to show progress on standard error.
 
@@ -332,11 +333,12 @@ def fetch_block_groups(state: str | None = None, *, url: str | None = None, fold
     Parameters
     ----------
     state : str, default=None
-        The two-digit code of a state, such as ``'18'`` for Indiana. ``None``: all states, the District of Columbia and Puerto Rico, with 242,335 block groups.
+        The two-digit code of a state, such as ``'18'`` for Indiana. ``None`` means all states, the District of Columbia and Puerto Rico, with 242,335 block
+        groups.
     url : str, default=None
-        Another URL of the same file. ``None``: the URL at the US Census Bureau.
+        Another URL of the same file. ``None`` means the URL at the US Census Bureau.
     folder : path-like, default=None
-        The folder for the file. ``None``: the same as for :func:`fetch`.
+        The folder for the file. ``None`` means the same folder as for :func:`fetch`.
     verbose : bool, default=False
         Whether to show progress on standard error.
 

@@ -106,7 +106,7 @@ def _truths(rows: NDArray[Any], metric: str) -> NDArray[np.bool_]:
 
 
 def _angles(X: Any, Y: Any, metric: str) -> NDArray[np.float64]:
-    """Computes cosine or correlation distances row by row, so that they do not depend on other rows. Rounding errors of 0 become 0."""
+    """Computes cosine or correlation distances row by row, so that they do not depend on other rows. Tiny rounding errors become 0."""
     found: NDArray[np.float64] = cdist(X, Y, metric)
     if metric == "cosine":
         # SciPy returns NaN for a row of zeros, whose distance from every other row is 1.
@@ -145,7 +145,7 @@ def read_fasta(path: str | PathLike[str], *, alphabet: Literal["dna", "protein"]
     path : path-like
         The file.
     alphabet : {'dna', 'protein'}, default=None
-        The kind of sequences. ``None``: Lehr detects the kind.
+        The kind of sequences. With ``None``, Lehr detects the kind.
     aligned : bool, default=False
         Whether the sequences are aligned. Aligned sequences may have gaps, and must have equal lengths.
 
@@ -214,7 +214,7 @@ def fingerprints_from_rdkit(vectors: Iterable[Any], ids: Iterable[str] | None = 
     vectors : iterable of rdkit.DataStructs.ExplicitBitVect
         The bit vectors, all of the same length.
     ids : iterable of str, default=None
-        The ids of the vectors. ``None``: numbers from 0.
+        The ids of the vectors. ``None`` means numbers from 0.
 
     Returns
     -------
@@ -288,8 +288,8 @@ def pairwise_distances(
         scaled up to all columns. With ``metric='gower'``, a table with numbers, categories and dates: from pandas, Polars or Arrow, a dictionary of columns, or
         an array.
     Y : as ``items``, default=None
-        Other items to compare with: Lehr then computes only the ``n_items * n_others`` pairs of an item and another item. ``None``: the items are compared with
-        each other. A string is taken as ``metric``, which was the second argument in earlier versions.
+        Other items to compare with: Lehr then computes only the ``n_items * n_others`` pairs of an item and another item. With ``None``, the items are compared
+        with each other. A string is taken as ``metric``, which was the second argument in earlier versions.
     metric : str, default=None
         For sequences ``'identity'`` (the default), ``'identity-without-gaps'``, ``'jukes-cantor'``, ``'kimura'``, ``'score-over-smaller'``,
         ``'score-over-larger'``, ``'score-over-mean'``; with ``alignment='given'`` ``'hamming'`` (the default), ``'p-distance'``, ``'jukes-cantor'``,
@@ -301,17 +301,17 @@ def pairwise_distances(
         For sequences: Smith-Waterman, Needleman-Wunsch, Needleman-Wunsch without penalties for gaps at the ends, or the existing alignment. ``None``:
         ``'given'`` for ``'hamming'`` and ``'p-distance'``, otherwise ``'local'``.
     matrix : str, default=None
-        For sequences: ``'ednafull'``, ``'blosum62'`` or ``'EQUAL/DIFFERENT'`` such as ``'5/-4'``. ``None``: ``'ednafull'`` for DNA, ``'blosum62'`` for
+        For sequences: ``'ednafull'``, ``'blosum62'`` or ``'EQUAL/DIFFERENT'`` such as ``'5/-4'``. ``None`` means ``'ednafull'`` for DNA, ``'blosum62'`` for
         proteins.
     gap_open : int, default=None
-        For sequences: the cost of the first letter in a gap. ``None``: 14 for DNA, 10 for proteins.
+        For sequences: the cost of the first letter in a gap. ``None`` means 14 for DNA, 10 for proteins.
     gap_extend : int, default=None
-        For sequences: the cost of each further letter in a gap. ``None``: 4 for DNA, 1 for proteins.
+        For sequences: the cost of each further letter in a gap. ``None`` means 4 for DNA, 1 for proteins.
     overlap : float, default=None
-        A share from 0 to 1. Local alignments that cover a smaller share of the shorter sequence give NaN. ``None``: 0.7.
+        A share from 0 to 1. Local alignments that cover a smaller share of the shorter sequence give NaN. ``None`` means 0.7.
     ambiguous : {'skip', 'differ'}, default=None
         For aligned nucleotides, with ``'p-distance'``, ``'jukes-cantor'`` and ``'kimura'``: how to count a position with an ambiguous letter, such as a masked
-        ``N``. ``'skip'``: leave the position out, like a gap. ``'differ'``: count a difference, unless both letters are the same. ``None``: ``'skip'``.
+        ``N``. ``'skip'``: leave the position out, like a gap. ``'differ'``: count a difference, unless both letters are the same. ``None`` means ``'skip'``.
     standardize : bool, default=False
         For rows: whether to standardise each column to mean 0 and standard deviation 1 first.
     condensed : bool, default=False
@@ -319,8 +319,8 @@ def pairwise_distances(
     dtype : {numpy.float64, numpy.float32}, default=numpy.float64
         The type of the result.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
-        MPI job. The result does not depend on the number of threads.
+        The number of threads; -1 uses all processors. ``None`` uses ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process
+        of an MPI job. The result does not depend on the number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None

@@ -106,7 +106,7 @@ class Rule:
     conditions : tuple of str
         The conditions that all rows of the rule meet, such as ``'revenue > 812'``.
     cluster : int
-        The cluster of most of these rows.
+        The cluster of most rows that meet the conditions.
     rows : int
         The number of rows that meet the conditions.
     purity : float

@@ -92,8 +92,8 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         The initial centres. ``'k-means++'``: rows far from each other are preferred. ``'random'``: rows drawn in proportion to their weights. A function
         ``init(X, n_clusters, random_state)`` returns the centres. You can also pass the centres as an array, in the unit of ``X``.
     n_init : int, 'auto' or None, default=None
-        The number of initialisations; the best result is kept. ``None``: 10, as in the command, or 1 with given centres. ``'auto'``: 1 with ``'k-means++'`` or
-        given centres, 10 with ``'random'`` or a function, as in scikit-learn.
+        The number of initialisations; the best result is kept. ``None`` means 10, as in the command, or 1 with given centres. ``'auto'``: 1 with
+        ``'k-means++'`` or given centres, 10 with ``'random'`` or a function, as in scikit-learn.
     max_iter : int, default=300
         The maximum number of iterations for each initialisation. An iteration assigns each row to its nearest centre, and moves each centre to the mean of its
         rows.
@@ -108,10 +108,10 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         The precision of rows during iterations. Single precision takes half the memory and is faster. Labels and centres are always computed in double
         precision.
     random_state : int, RandomState instance or None, default=None
-        The random seed for initialisations. ``None``: 0, so that the same call gives the same result.
+        The random seed for initialisations. ``None`` means 0, so that the same call gives the same result.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
-        MPI job. The result is bit-identical for any number of threads.
+        The number of threads; -1 uses all processors. ``None`` uses ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process
+        of an MPI job. The result is bit-identical for any number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None

@@ -44,8 +44,8 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
     max_iter : int, default=100
         The maximum number of passes over all items that look for swaps; 0 keeps the initial medoids.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
-        MPI job. The result does not depend on the number of threads.
+        The number of threads; -1 uses all processors. ``None`` uses ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process
+        of an MPI job. The result does not depend on the number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
@@ -206,7 +206,7 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
         Returns
         -------
         dissimilarities : ndarray of shape (n_items, n_clusters)
-            float32 if ``X`` is float32.
+            The values are float32 if ``X`` is float32.
 
         Examples
         --------
@@ -224,7 +224,7 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
         X : array-like of shape (n_samples, n_samples) or (n_samples, n_features)
             The same as for :meth:`fit`: the fitted dissimilarities or rows.
         ax : matplotlib.axes.Axes, default=None
-            The axes to draw on. ``None``: the axes of a new figure.
+            The axes to draw on. ``None`` creates a new figure.
 
         Returns
         -------

@@ -75,8 +75,8 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
     warm_start : bool, default=False
         Whether ``fit`` starts from the previous ``embedding_``, if this has the required shape and you pass no positions.
     normalized_stress : bool, 'auto' or None, default=None
-        The kind of stress in ``stress_``. ``None``: ``raw_stress_`` divided by the weighted sum of the squared dissimilarities. As in scikit-learn, ``False``
-        and ``'auto'`` give the raw stress, and ``True`` gives Kruskal's stress-1.
+        The kind of stress in ``stress_``. ``None`` means ``raw_stress_`` divided by the weighted sum of the squared dissimilarities. As in scikit-learn,
+        ``False`` and ``'auto'`` give the raw stress, and ``True`` gives Kruskal's stress-1.
     eps : float, default=None
         Scikit-learn's name for ``tol``; if you give it, it replaces ``tol``. Scikit-learn measures the decrease as a share of the squared dissimilarities, Lehr
         as a share of the stress. Therefore Lehr never stops earlier than scikit-learn with the same ``eps``.
@@ -87,10 +87,10 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
     n_neighbors : int, default=10
         The number of nearest items that determine the position of a new item; more than ``n_components``.
     random_state : int, RandomState instance or None, default=None
-        The random seed for random initialisations. ``None``: 0, so that the same call gives the same result.
+        The random seed for random initialisations. ``None`` means 0, so that the same call gives the same result.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
-        MPI job. The result does not depend on the number of threads.
+        The number of threads; -1 uses all processors. ``None`` uses ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process
+        of an MPI job. The result does not depend on the number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
@@ -463,7 +463,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         Returns
         -------
         positions : ndarray of shape (n_items, n_components)
-            float32 if ``X`` is float32.
+            The values are float32 if ``X`` is float32.
 
         Raises
         ------
@@ -550,7 +550,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         labels : array-like of shape (n_samples,), default=None
             The class of each item, which determines its colour.
         ax : matplotlib.axes.Axes, default=None
-            The axes to draw on. ``None``: the axes of a new figure.
+            The axes to draw on. ``None`` creates a new figure.
 
         Returns
         -------

@@ -72,16 +72,16 @@ class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMi
     batch_size : int, default=10000
         The number of rows in a batch. Batches from an iterator may have any size: Lehr joins or cuts them.
     init_size : int, default=None
-        The number of first rows that determine the initial centres. These rows should resemble the later rows. ``None``: ``batch_size``.
+        The number of first rows that determine the initial centres. These rows should resemble the later rows. ``None`` means ``batch_size``.
     half_life : float, default=None
-        The weight of a row halves after this many further rows, so that centres follow changes in a stream. ``None``: rows keep their weights.
+        The weight of a row halves after this many further rows, so that centres follow changes in a stream. With ``None``, rows keep their weights.
     precision : {'double', 'single'}, default='double'
         The precision of rows in a batch. Sums are always computed in double precision.
     random_state : int, RandomState instance or None, default=None
-        The random seed, which only breaks ties among the first rows. ``None``: 0, so that the same call gives the same result.
+        The random seed, which only breaks ties among the first rows. ``None`` means 0, so that the same call gives the same result.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors. The result is bit-identical for any
-        number of threads.
+        The number of threads; -1 uses all processors. ``None`` uses ``OMP_NUM_THREADS`` if it is set, otherwise all processors. The result is bit-identical for
+        any number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None

@@ -38,13 +38,13 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
     Parameters
     ----------
     n_components : int, default=None
-        The number of components, at least 1. ``None``: the number with the lowest BIC.
+        The number of components, at least 1. ``None`` means the number with the lowest BIC.
     covariance_type : {'full', 'tied', 'diag', 'spherical'}, default='full'
         ``'full'``: a covariance matrix for each component. ``'tied'``: one matrix for all components. ``'diag'``: a variance for each component and column.
         ``'spherical'``: a variance for each component. Matrices support at most 512 columns. All types except ``'spherical'`` need columns that vary.
     max_components : int, default=None
-        The maximum number of components that are tried if you don't give ``n_components``. ``None``: 10. If the rows have more groups that are separated by
-        valleys in the density, numbers close to the number of groups are also tried.
+        The maximum number of components that are tried if you don't give ``n_components``. ``None`` means 10. If the rows have more groups that are separated
+        by valleys in the density, numbers close to the number of groups are also tried.
     regularization : float, default=1e-6
         This share of a column's variance, 0 to 0.1, is added to the variance of each component, so that no component becomes narrower than this. Unlike
         scikit-learn's ``reg_covar``, this share does not depend on the unit of the column.
@@ -55,11 +55,11 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
     cooling : float, default=0.95
         The factor from one temperature to the next while annealing, 0.5 to 0.999.
     random_state : int, RandomState instance or None, default=None
-        The random seed. In ``fit`` it only breaks ties; ``None``: 0, so that the same call gives the same result. In :meth:`sample`, the seed determines the
-        drawn rows, as in scikit-learn: ``None`` gives other rows each time.
+        The random seed. In ``fit`` it only breaks ties; ``None`` means 0, so that the same call gives the same result. In :meth:`sample`, the seed determines
+        the drawn rows, as in scikit-learn: ``None`` gives other rows each time.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
-        MPI job. The result does not depend on the number of threads.
+        The number of threads; -1 uses all processors. ``None`` uses ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process
+        of an MPI job. The result does not depend on the number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
@@ -68,7 +68,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         A file in which ``fit`` saves the state of the run. If the file exists, ``fit`` resumes the run.
     init_params : {'annealed', 'kmeans', 'k-means++', 'random', 'random_from_data'}, default='annealed'
         The initialisation of EM: annealed clusters, or one of scikit-learn's methods. Scikit-learn's methods, given initial parameters, ``reg_covar`` and
-        ``warm_start`` need ``n_components`` and rows without missing values. Such fits do not support progress, callbacks or checkpoints.
+        ``warm_start`` need ``n_components`` and rows without missing values. With these options, ``fit`` does not support progress, callbacks or checkpoints.
     n_init : int, default=1
         The number of initialisations; the best result is kept. Annealing always runs once.
     weights_init, means_init, precisions_init : array-like, default=None
@@ -526,7 +526,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         Returns
         -------
         memberships : ndarray of shape (n_samples, n_components)
-            float32 if ``X`` is float32. Each row adds up to 1.
+            The values are float32 if ``X`` is float32. Each row adds up to 1.
 
         Examples
         --------
@@ -547,7 +547,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         Returns
         -------
         log_densities : ndarray of shape (n_samples,)
-            float32 if ``X`` is float32.
+            The values are float32 if ``X`` is float32.
 
         Examples
         --------
@@ -716,7 +716,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         X : array-like of shape (n_samples, n_features)
             The fitted rows. Rows with missing values are left out.
         ax : matplotlib.axes.Axes, default=None
-            The axes to draw on. ``None``: the axes of a new figure.
+            The axes to draw on. ``None`` creates a new figure.
 
         Returns
         -------

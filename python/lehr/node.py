@@ -156,7 +156,7 @@ class Node(_Client):
         operation : str
             The name of the operation in the contract.
         body : Any, default=None
-            The fields of the request: any JSON value; NumPy numbers and arrays are converted. ``None``: no fields.
+            The fields of the request: any JSON value; NumPy numbers and arrays are converted. ``None`` means no fields.
 
         Returns
         -------
@@ -238,7 +238,8 @@ class Node(_Client):
         name : str
             The name of the data set on the node.
         format : str or None, default=None
-            ``"csv"``, ``"npy"``, ``"parquet"``, ``"arrow"``, ``"fasta"`` or ``"fps"``. ``None``: inferred from the file's name or the type of ``source``.
+            ``"csv"``, ``"npy"``, ``"parquet"``, ``"arrow"``, ``"fasta"`` or ``"fps"``. With ``None``, Lehr infers it from the file's name or the type of
+            ``source``.
         replace : bool, default=False
             Whether to replace a data set with the same name.
         path : str, default="/datasets"
@@ -293,7 +294,7 @@ class Node(_Client):
         data : str or dict of str
             The name of the data set to work on, or several names by the input that the method declares.
         output : str or None, default=None
-            The prefix for the names of the results, ``output/table``. ``None``: the job's id.
+            The prefix for the names of the results, ``output/table``. ``None`` means the job's id.
         key : str or None, default=None
             An idempotency key: requests with the same key start only one job.
         **options : Any
@@ -398,7 +399,7 @@ class Job:
         Parameters
         ----------
         timeout : float or None, default=None
-            The longest time to wait, in seconds. ``None``: no limit. The job continues after the time has passed.
+            The longest time to wait, in seconds. ``None`` means no limit. The job continues after the time has passed.
         progress : callable or None, default=None
             A function that is called about once a second with the job's state while the job runs.
 

@@ -128,7 +128,7 @@ def clusters(model: Any, X: Any, *, ax: Any = None) -> Any:
     X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
         The fitted rows.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def components(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
     X : array-like of shape (n_samples, n_features)
         The fitted rows.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------
@@ -244,7 +244,7 @@ def blocks(model: Any, dissimilarities: ArrayLike, *, ax: Any = None) -> Any:
     dissimilarities : array-like of shape (n_samples, n_samples)
         The dissimilarities of the fitted items. NaN, for missing pairs, is drawn white.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------
@@ -294,7 +294,7 @@ def embedding(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) ->
         A class or a number for each item, which determines its colour. Classes get a legend, numbers a colour bar. Integers with up to 20 different values are
         classes.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------
@@ -331,7 +331,7 @@ def annealing(model: Any, *, ax: Any = None) -> Any:
     model : DAClustering or PairwiseClustering
         A fitted estimator.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------
@@ -378,7 +378,7 @@ def annealing_tree(model: Any, *, ax: Any = None) -> Any:
     model : DAClustering or PairwiseClustering
         A fitted estimator.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------
@@ -478,10 +478,10 @@ def overhead(record: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, n_
     record : path-like or list of dict
         The file that ``lehr lab overhead --record`` wrote, or the figures in it.
     n_clusters : int, default=None
-        The plot shows the runs with this number of clusters. ``None``: the number of clusters that was measured at the most sizes; of several such numbers, the
-        largest.
+        The plot shows the runs with this number of clusters. ``None`` means the number of clusters that was measured at the most sizes; of several such
+        numbers, the largest.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------
@@ -545,7 +545,7 @@ def shepard(model: Any, *, ax: Any = None) -> Any:
     model : SMACOF
         A fitted estimator.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------
@@ -586,7 +586,7 @@ def topography(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) -
         A class or a number for each row, which determines its colour. Classes get a legend, numbers a colour bar. Integers with up to 20 different values are
         classes.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------

@@ -42,19 +42,19 @@ class TablePreparation(TransformerMixin, SavedMixin):
     Parameters
     ----------
     columns : sequence of str or int, default=None
-        The columns to use, by name, or by position from 0. ``None``: all measurements, or all categories if there are no measurements. To use categories and
-        dates as well, name them here.
+        The columns to use, by name, or by position from 0. ``None`` means all measurements, or all categories if there are no measurements. To use categories
+        and dates as well, name them here.
     exclude : sequence of str or int, default=()
         The columns to leave out.
     log : sequence of str or int, default=()
         The columns to replace by their logarithms. ``auto`` adds columns whose skewness is above 1.5, if the logarithm at least halves the skewness.
     scale : {'none', 'std', 'robust'}, default=None
-        ``'std'``: mean 0 and standard deviation 1. ``'robust'``: median 0 and interquartile range 1. ``None``: ``'robust'`` with ``auto``, otherwise
+        ``'std'``: mean 0 and standard deviation 1. ``'robust'``: median 0 and interquartile range 1. ``None`` means ``'robust'`` with ``auto``, otherwise
         ``'none'``.
     missing : {'skip', 'median', 'mode', 'nearest', 'error'}, default=None
         How to treat missing values. ``'skip'`` keeps NaN, which :class:`DAGaussianMixture` and :class:`GTM` accept. ``'nearest'`` fills values in from the five
-        nearest rows of the fitted table. Rows of other tables get the median, so that rows do not depend on each other. ``None``: ``'nearest'`` with ``auto``,
-        otherwise ``'error'``.
+        nearest rows of the fitted table. Rows of other tables get the median, so that rows do not depend on each other. ``None`` means ``'nearest'`` with
+        ``auto``, otherwise ``'error'``.
     auto : bool, default=True
         Whether Lehr chooses logarithms, scale and the treatment of missing values from the data, if you don't give them.
     date_parts : sequence of {'days', 'weekday', 'month'}, default=('days',)

@@ -367,9 +367,9 @@ class Communicator:
         Parameters
         ----------
         source : int, default=None
-            The sending rank. ``None``: any rank.
+            The sending rank. ``None`` means any rank.
         tag : int, default=None
-            The tag. ``None``: any tag.
+            The tag. ``None`` means any tag.
 
         Returns
         -------
@@ -452,8 +452,8 @@ def run(program: Callable[[Communicator], T], ranks: int | None = None) -> list[
     program : callable
         A function that takes a :class:`Communicator`.
     ranks : int, default=None
-        The number of all ranks; in an MPI job, a multiple of the number of processes. ``None``: one rank for each processor, or one for each process of the MPI
-        job.
+        The number of all ranks; in an MPI job, a multiple of the number of processes. ``None`` means one rank for each processor, or one for each process of
+        the MPI job.
 
     Returns
     -------

@@ -83,9 +83,9 @@ class Port(Generic[T]):
     Parameters
     ----------
     name : str, default=None
-        The name in error messages. ``None``: the file and line where the port is created.
+        The name in error messages. ``None`` means the file and line where the port is created.
     capacity : int, default=None
-        The maximum number of items that the port holds. ``None``: no limit.
+        The maximum number of items that the port holds. ``None`` means no limit.
     overflow : {'wait', 'reject', 'drop_oldest', 'drop_newest'}, default='wait'
         The policy for an item that is posted to a full port. With ``'wait'`` and ``'reject'``, ``post`` raises :class:`Full`. With ``'wait'``, you can also
         wait for space with ``post_wait``. With ``'drop_oldest'``, the oldest item in the port is discarded; with ``'drop_newest'``, the new item.
@@ -324,7 +324,8 @@ def join(*ports: Port[Any]) -> Waiting[list[Any]]:
 
 
 def choice(*waits: Waiting[Any]) -> Waiting[tuple[int, Any]]:
-    """Wait for the first of several awaitables. If several are ready, the first in the list wins. The other awaitables leave their items in the ports.
+    """Wait for the first of several awaitables. If several awaitables are ready, the first one in the list wins. The other awaitables leave their items in the
+    ports.
 
     Parameters
     ----------

@@ -94,10 +94,10 @@ def handler(
         The effect of the operation on the state.
     group : {'exclusive', 'concurrent', 'independent'}, default=None
         Determines which handlers may run at the same time. ``'exclusive'``: only independent handlers. ``'concurrent'``: all except exclusive handlers.
-        ``'independent'``: all handlers; an independent handler must not read the state. ``None``: ``'concurrent'`` for query and submit, otherwise
+        ``'independent'``: all handlers; an independent handler must not read the state. ``None`` means ``'concurrent'`` for query and submit, otherwise
         ``'exclusive'``, the only group for verbs that change the state.
     name : str, default=None
-        The name of the operation for clients. ``None``: the name of the method.
+        The name of the operation for clients. ``None`` means the name of the method.
 
     Returns
     -------
@@ -251,7 +251,7 @@ class Server:
         Parameters
         ----------
         timeout : float or None, default=None
-            The longest time to wait, in seconds. ``None``: no limit. Ctrl-C raises ``KeyboardInterrupt``, and a ``with`` statement then closes the node.
+            The longest time to wait, in seconds. ``None`` means no limit. Ctrl-C raises ``KeyboardInterrupt``, and a ``with`` statement then closes the node.
 
         Returns
         -------
@@ -329,7 +329,7 @@ def serve(
     service : Service or dict of Service
         One service, or several services by path. Each service must be a separate object.
     path : str, default=None
-        The path of a single service. ``None``: derived from the name of its class, such as ``/word_count`` for ``WordCount``.
+        The path of a single service. With ``None``, it is derived from the name of its class, such as ``/word_count`` for ``WordCount``.
     host : str, default='127.0.0.1'
         The IP address to listen on, or ``'localhost'``.
     port : int, default=8420
@@ -340,7 +340,7 @@ def serve(
         The maximum number of waiting requests for each operation; further requests are refused.
     keep : path-like, default=None
         A folder in which each service saves its state before it answers a change. When the service is served again, it loads the saved state. Lehr creates the
-        folder if necessary. ``None``: states are not saved.
+        folder if necessary. With ``None``, states are not saved.
     insecure : bool, default=False
         Whether to allow an address that other machines can reach. There is no access control: anyone who can reach the node may call every operation.
 
@@ -516,7 +516,7 @@ class _Running:
 
 
 class _Program:
-    """A service and its handlers by operation. The Rust extension calls its methods."""
+    """A service and its handlers by operation. The Rust extension calls the methods of this class."""
 
     loop: _Loop
 

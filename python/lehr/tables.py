@@ -267,21 +267,21 @@ def read_table(
     source : path-like, bytes or file-like
         Delimited text (also gzip-compressed), an Excel or OpenDocument workbook, JSON lines, an array of JSON objects, Parquet, or NPY.
     decimal : {'.', ','}, default=None
-        The decimal separator. ``None``: detected for each column.
+        The decimal separator. With ``None``, Lehr detects it for each column.
     dates : {'day_first', 'month_first', 'year_first'}, default=None
-        The order of dates such as ``3/4/2021``. ``None``: detected.
+        The order of dates such as ``3/4/2021``. With ``None``, Lehr detects it.
     missing : str or sequence of str, default=()
         Further texts that stand for a missing value, such as ``'-999'``, in addition to empty fields, ``NA``, ``N/A``, ``null`` and similar texts.
     encoding : str, default=None
-        The character encoding: ``'utf-8'``, ``'utf-16-le'``, ``'utf-16-be'``, ``'latin-1'`` or ``'cp1252'``. ``None``: detected.
+        The character encoding: ``'utf-8'``, ``'utf-16-le'``, ``'utf-16-be'``, ``'latin-1'`` or ``'cp1252'``. With ``None``, Lehr detects it.
     skip_lines : int, default=None
-        The number of lines to skip above the header. ``None``: detected.
+        The number of lines to skip above the header. With ``None``, Lehr detects it.
     sheet : str or int, default=None
-        The sheet of a workbook, by its name or by its number, counted from 1. ``None``: the first sheet with a table.
+        The sheet of a workbook, by its name or by its number, counted from 1. ``None`` means the first sheet with a table.
     delimiter : str, default=None
-        The delimiter. ``None``: detected.
+        The delimiter. With ``None``, Lehr detects it.
     header : bool, default=None
-        Whether the table has a header of column names. ``None``: detected.
+        Whether the table has a header of column names. With ``None``, Lehr detects it.
     text : str or sequence of str, default=()
         The columns to read as text, whatever they contain. Numbers in them become categories.
     number : str or sequence of str, default=()

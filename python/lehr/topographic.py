@@ -42,11 +42,11 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
     n_components : int, default=2
         The number of dimensions of the map, 1 to 3, and at most the number of columns.
     n_nodes : int, default=None
-        The number of nodes along each axis of the map, at least 2; at most 10,000 nodes in total. ``None``: 50 in one dimension, 15 in two (20 for 2,000 rows
-        or more), 8 in three.
+        The number of nodes along each axis of the map, at least 2; at most 10,000 nodes in total. ``None`` means 50 in one dimension, 15 in two (20 for 2,000
+        rows or more), 8 in three.
     n_basis : int, default=None
-        The number of basis functions along each axis, at least 2. In total, there must be fewer basis functions than nodes, and at most 400. ``None``: 8 in one
-        dimension, 5 in two, 3 in three. With more basis functions, the map follows the rows more closely.
+        The number of basis functions along each axis, at least 2. In total, there must be fewer basis functions than nodes, and at most 400. ``None`` means 8
+        in one dimension, 5 in two, 3 in three. With more basis functions, the map follows the rows more closely.
     width : float, default=1.0
         The standard deviation of a basis function, divided by the distance to the next basis function, 0.1 to 10.
     regularization : float, default=0.1
@@ -62,8 +62,8 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
     max_iter : int, default=1000
         The maximum number of passes over the rows at temperature 1, for each initialisation.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
-        MPI job. The result is bit-identical for any number of threads.
+        The number of threads; -1 uses all processors. ``None`` uses ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process
+        of an MPI job. The result is bit-identical for any number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
@@ -88,8 +88,8 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
     means_ : ndarray of shape (n_nodes ** n_components, n_features)
         The positions of the nodes in the space of the rows, in the unit of ``X``.
     magnifications_ : ndarray of shape (n_nodes ** n_components,)
-        How far the map is stretched at each node. This is a length, area or volume in the space of the rows, divided by its counterpart on the map. High values
-        mark borders between groups.
+        How far the map is stretched at each node: a length, area or volume among the rows, divided by its size on the map. High values mark borders between
+        groups.
     noise_variance_ : float
         The variance of the rows around the map, equal for all columns, in the squared unit of ``X``.
     n_nodes_, n_basis_ : int
@@ -373,7 +373,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         return positions
 
     def modes(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the position of each row's most probable node: plot this if posteriors have several modes.
+        """Return the position of each row's most probable node. Plot these positions if posteriors have several modes.
 
         Parameters
         ----------
@@ -503,7 +503,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         labels : array-like of shape (n_samples,), default=None
             The class of each row, which determines its colour.
         ax : matplotlib.axes.Axes, default=None
-            The axes to draw on. ``None``: the axes of a new figure.
+            The axes to draw on. ``None`` creates a new figure.
 
         Returns
         -------

@@ -72,9 +72,9 @@ fn chosen(key: &Bound<'_, PyAny>, length: usize) -> PyResult<Vec<usize>> {
 /// texts : sequence of str
 ///     The letters of each sequence; a sequence has at least one letter. Sequences with gaps (``-`` or ``.``) count as aligned, and must have equal lengths.
 /// ids : sequence of str, default=None
-///     The id of each sequence. ``None``: numbers from 0.
+///     The id of each sequence. ``None`` means numbers from 0.
 /// alphabet : {'dna', 'protein'}, default=None
-///     The alphabet of the letters. ``None``: detected, as for files. Sequences are DNA if at least nine in ten letters
+///     The alphabet of the letters. With ``None``, Lehr detects it, as for files. Sequences are DNA if at least nine in ten letters
 ///     are ``ACGTUN`` in either case, or if at least half are and the rest are IUPAC codes of nucleotides.
 ///
 /// Examples
@@ -179,7 +179,7 @@ impl Sequences {
 /// n_bits : int
 ///     The number of bits in a row, at least 1.
 /// ids : sequence of str, default=None
-///     The id of each row. ``None``: numbers from 0.
+///     The id of each row. ``None`` means numbers from 0.
 ///
 /// Examples
 /// --------

@@ -488,7 +488,7 @@ impl Chart {
     }
 }
 
-/// Draws a colour bar with its ticks. Returns the vertical position of its lower end.
+/// Draws a colour bar with its ticks. Returns the vertical position of the bar's lower end.
 fn color_bar(
     drawing: &mut Drawing,
     (left, top): (f64, f64),

@@ -6,8 +6,8 @@
 use lehr_data::Sparse;
 use lehr_mining::drawn::drawn;
 
-/// The maximum number of values in the sample (for sparse rows, of values that are not 0). The maximum number of
-/// iterations follows.
+/// The maximum number of values in the sample; for sparse rows, of values that are not 0. `AXES_PASSES` is the maximum
+/// number of iterations.
 const AXES_WORK: usize = 2_000_000;
 const AXES_PASSES: usize = 40;
 

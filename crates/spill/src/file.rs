@@ -99,7 +99,8 @@ fn set_aside(file: &File, bytes: u64) -> io::Result<()> {
     }
 }
 
-/// Reserves nothing, because other systems can reserve space only by making the file longer. On other systems, a full disk is reported only when a write fails.
+/// Reserves nothing, because systems other than Linux can reserve space only by making the file longer. There, a full
+/// disk is reported only when a write fails.
 #[cfg(not(target_os = "linux"))]
 fn set_aside(_: &File, _: u64) -> io::Result<()> {
     Ok(())

@@ -1,6 +1,6 @@
 // Twenty colours of clusters that people with and without colour blindness can tell apart, for light and for dark pages. In their order, each colour is far
 // from all colours before it.
-// The colours maximise the smallest OKLab distance between two of them, over normal vision and three kinds of colour blindness; `palette.test.ts` computes this
+// The colours maximise the smallest OKLab distance between two colours, over normal vision and three kinds of colour blindness. `palette.test.ts` computes this
 // distance. Each has a contrast of at least 3 to its page. From the 21st cluster on, the colours repeat, and the numbers of the clusters tell them apart.
 
 export const LIGHT = [

@@ -96,8 +96,8 @@ export const needed = once((values): [number, number] => {
 /// above the second one.
 const [CROWDED, RATIO] = [0.12, 100];
 
-/// Returns whether a linear axis would draw most values near its low end, without a few outliers as the cause. Sums of money are an example. All values must be
-/// above 0.
+/// Returns whether a linear axis would draw most values near its low end, without a few outliers as the cause. Sums of money are an example. Returns false
+/// unless all values are above 0.
 export function isSkewed(values: ArrayLike<number>): boolean {
   const whole = range(values);
   if (!whole || !(whole[0] > 0) || !(whole[1] / whole[0] > RATIO)) return false;
