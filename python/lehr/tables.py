@@ -212,7 +212,7 @@ def _time(seconds: float) -> np.datetime64:
 def describe_columns(X: Any) -> ColumnAccounts:
     """Describe each column of a table: its role, missing values, range and skewness.
 
-    Clustering needs numbers. The description shows which columns are measurements, and which are identifiers, categories, dates or texts. ``lehr cluster FILE``
+    The description shows which columns are measurements that clustering can use, and which are identifiers, categories, dates or texts. ``lehr cluster FILE``
     shows the same description.
 
     Parameters
@@ -283,7 +283,7 @@ def read_table(
     header : bool, default=None
         Whether the table has a header of column names. With ``None``, Lehr detects it.
     text : str or sequence of str, default=()
-        The columns to read as text, whatever they contain. Numbers in them become categories.
+        The columns to read as text, whatever they contain. Numbers in these columns become categories.
     number : str or sequence of str, default=()
         The columns to read as numbers, even if they look like codes (``00042``), dates, or yes and no. A value that is not a number is an error.
 

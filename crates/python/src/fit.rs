@@ -72,7 +72,7 @@ pub(crate) enum Beginning<C: Checkpoint> {
     From(C),
 }
 
-/// A run that is ready to begin, because all processes are about to compute the same.
+/// A run that is ready to begin: all processes have agreed on the same computation.
 struct Begun<'py, C: Checkpoint> {
     py: Python<'py>,
     group: ProcessGroup,

@@ -382,7 +382,7 @@ impl ServiceNode {
         let limit = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO);
         let (tell, mut told) = sync_channel(1);
         let ended = spawn("lehr-services-end", move || {
-            // The send fails if nobody waits any more.
+            // The send fails if the waiting thread has left.
             let _ = tell.send(running.end(limit));
         });
         ended.map_err(|cause| errors::runtime(format!("no thread to end the node on: {cause}")))?;

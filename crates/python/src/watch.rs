@@ -135,7 +135,7 @@ impl Source for Pulled {
 impl Observer for Relay {
     fn progress(&mut self, progress: &observe::Progress) -> Control {
         if let Some((news, answers)) = &self.line {
-            // If the waiting thread has left, nobody needs the result.
+            // If the waiting thread has left, the result is not needed.
             let goes_on = news.send(News::Progress(Progress::of(progress))).is_ok() && answers.recv().unwrap_or(false);
             if !goes_on {
                 self.stop.raise();

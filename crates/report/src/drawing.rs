@@ -1,7 +1,7 @@
 //! A picture in a separate file: shapes on a white background, written as SVG or PNG.
 //!
 //! Later shapes cover earlier shapes. Both writers draw the same shapes at the same positions and in the same colours.
-//! An SVG needs no style sheet.
+//! The SVG files need no style sheet.
 
 mod font;
 mod png;

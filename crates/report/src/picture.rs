@@ -185,8 +185,8 @@ impl Meridians {
         self.cut + (longitude - self.cut).rem_euclid(360.0)
     }
 
-    /// Returns the position of a longitude, in degrees without the stretches that are left out. The position of a
-    /// longitude inside such a stretch is in the gap.
+    /// Returns the position of a longitude on the map, in degrees, without the stretches that are left out. A longitude
+    /// inside a stretch that is left out has a position in the gap.
     pub fn place(&self, longitude: f64) -> f64 {
         let longitude = self.unwrapped(longitude);
         let gone = |(from, to, gutter): &(f64, f64, f64)| {
@@ -290,7 +290,7 @@ fn along_principal_axes(space: &Rows, rows: &[usize], centers: &[f64], aside: &H
     Picture { note, ..plain(drawn, centers, names, "principal axes".to_owned()) }
 }
 
-/// Returns the lowest and the highest value. The two are never equal.
+/// Returns the lowest and the highest value, with a margin if they are equal, or 0 and 1 if there is no value.
 fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) =
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));

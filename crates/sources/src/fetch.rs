@@ -467,7 +467,7 @@ impl Bringing {
     async fn tell(&mut self) {
         self.told = self.transfer.bytes;
         // The service refuses this request if the transfer was cancelled, and does not answer if it has ended. In both
-        // cases, nobody needs the result.
+        // cases, the result is not needed.
         let _ = self.own.call(Progress { name: self.name.clone(), transfer: self.transfer.clone() }).await;
     }
 

@@ -152,13 +152,14 @@ impl<T: Pod> Writer<T> {
 
 fn map(file: &File, bytes: usize) -> io::Result<Mmap> {
     // SAFETY: The mapped bytes must not change while they are borrowed. `file` was new and empty in `Spill::writer`.
-    // Before the first number was written, `check_nameless` found that the file had no name, so nobody can have opened
-    // it since. (If it could not be created without a name, it had a random name for a moment, and only this user could
-    // open it. A program that runs as this user can change any variable of this process anyway.) This process has one
-    // handle of the file. Only `Writer::finish` has this handle, and closes it on return without passing it on. All
-    // bytes of the file were written before. The file's length is `bytes`, so no page lies beyond its end. The disk has
-    // stored all bytes (`sync_data`), so no page changes later because of a failed write. (If a disk cannot read back
-    // what it stored, a signal ends the process, as it does if that disk holds the program itself.)
+    // Before the first number was written, `check_nameless` found that the file had no name, so no process can have
+    // opened it since. (If it could not be created without a name, it had a random name for a moment, and only this
+    // user could open it. A program that runs as this user can change any variable of this process anyway.) This
+    // process has one handle of the file. Only `Writer::finish` has this handle, and closes it on return without
+    // passing it on. All bytes of the file were written before. The file's length is `bytes`, so no page lies beyond
+    // its end. The disk has stored all bytes (`sync_data`), so no page changes later because of a failed write. (If a
+    // disk cannot read back what it stored, a signal ends the process, as it does if that disk holds the program
+    // itself.)
     unsafe { MmapOptions::new().len(bytes).map(file) }
 }
 

@@ -157,7 +157,7 @@ export function merged(colouring: Colouring, clusters: number): Colouring {
   };
 }
 
-/// The probability up to which colours are brightest. At 0.5, a row is as likely to belong to other clusters as to its own. Few rows have less.
+/// The probability up to which colours are brightest. At 0.5, a row is as likely to belong to other clusters as to its own. Few rows have a lower probability.
 export const UNSURE = 0.5;
 
 /// Colours the same groups by probability: the lower it is, the brighter the colour. Rows without a cluster are grey.

@@ -87,7 +87,7 @@ const found = signal<Found | null>(null);
 const fault = signal<string | null>(null);
 const busy = signal<{ what: string; since: number; progress: Progress | null } | null>(null);
 
-/// Runs `work`, shows `what` meanwhile, and shows the error if it fails. Then it returns `null`.
+/// Runs `work`, and shows `what` meanwhile. If `work` fails, shows the error and returns `null`.
 async function during<T>(what: string, work: () => Promise<T>): Promise<T | null> {
   fault.value = null;
   busy.value = { what, since: performance.now(), progress: null };
