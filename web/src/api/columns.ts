@@ -4,7 +4,7 @@ import { tableFromIPC } from '@uwdata/flechette';
 import { ask, query } from './http.ts';
 
 export type Column =
-  | { name: string; kind: 'number' | 'count'; values: Float64Array; /** Whether the numbers have single precision. */ isSingle?: boolean }
+  | { name: string; kind: 'number' | 'count'; values: Float64Array; /** Whether the numbers were converted from single precision. */ isSingle?: boolean }
   | { name: string; kind: 'text'; values: string[]; isSingle?: undefined };
 
 export type NumberColumn = Exclude<Column, { kind: 'text' }>;
