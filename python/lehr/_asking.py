@@ -20,17 +20,17 @@ __all__ = ["Event", "Fault"]
 
 #: The maximum number of bytes in the body of a request. Larger files are sent in pieces of half this size.
 _BODY_BYTES = 16 << 20
-#: The seconds for which a request waits for the end of a job, before the node answers with the job's progress.
+#: The maximum number of seconds that a request waits for the end of a job, before the node answers with the job's progress.
 _WAIT_SECONDS = 20.0
-#: The seconds that a connection may take in addition to the node's own deadline.
+#: The client waits this many seconds longer than the deadline that it sends to the node.
 _GRACE_SECONDS = 5.0
-#: The shortest and longest pause before a broken subscription is resumed; the pause doubles with each try.
+#: The shortest and the longest pause before a broken subscription is resumed, in seconds. The pause doubles with each try.
 _AGAIN_SECONDS = (0.1, 5.0)
 _ENDED = ("failed", "cancelled")
 
 
 class Fault(Exception):
-    """An error: the node refused a request, failed at it, or could not be reached.
+    """An error of a node: it refused a request, failed, or could not be reached, or a job on it failed.
 
     Attributes
     ----------
@@ -39,9 +39,10 @@ class Fault(Exception):
     reason : str
         The error in a sentence.
     details : dict
-        The complete answer: a problem document (RFC 9457) with additional fields of Lehr.
+        The complete answer: a problem document (RFC 9457) with additional fields of Lehr. For a failed job, the state of the job. Empty if there was no answer
+        in JSON.
     status : int or None
-        The HTTP status; ``None`` if there was no answer.
+        The HTTP status of the refusal; ``None`` for other errors, such as a failed job or a node that cannot be reached.
     retry_after : float or None
         The seconds after which the node suggests another try; ``None`` if it suggests none.
 
@@ -74,15 +75,15 @@ class Fault(Exception):
 
 @dataclass(frozen=True)
 class Event:
-    """A change of a service, as :meth:`Node.watch` yields it.
+    """An event of a subscription to a service, as :meth:`Node.watch` yields it.
 
     Attributes
     ----------
     kind : str
-        ``"seed"``: the whole state; ``"change"``: an operation that changed the state; ``"gap"``: some changes are missing, and a seed follows; ``"end"``: no
-        further events follow.
+        ``"seed"``: the whole state. ``"change"``: an operation that changed the state. ``"gap"``: some changes are missing, and a seed follows. ``"end"``: no
+        more events follow.
     data : Any
-        The content of the event. A seed has ``"state"`` and ``"version"``.
+        The content of the event. A ``seed`` event has ``"state"`` and ``"version"``.
 
     Examples
     --------
@@ -181,7 +182,7 @@ def _operation(path: str, name: str, body: Any = None, key: str | None = None) -
 
 def _model(path: str, job: str) -> _Asking[Any]:
     content = yield from _operation(path, "model", {"job": job})
-    # Importing estimators takes time, and most requests need none.
+    # Importing the estimators takes time, and most requests do not need them.
     from lehr._load import learnt
 
     return learnt(json.dumps(content).encode())
@@ -282,7 +283,7 @@ def _run(path: str, data: Any, options: Mapping[str, Any], output: str | None, k
 def _wait(
     path: str, job: str, timeout: float | None = None, progress: Callable[[dict[str, Any]], object] | None = None
 ) -> _Asking[dict[str, Any]]:
-    """Wait until a job has ended.
+    """Waits until a job is done, and returns the state of the job.
 
     Raises
     ------
@@ -326,7 +327,7 @@ class _Lines:
             self._kind = value
         elif name == "data":
             self._data += value
-        # A line that begins with a colon only keeps the connection alive. The id is not used.
+        # A line that begins with a colon only keeps the connection alive. The field `id` of an event is not used.
         return None
 
 
@@ -351,7 +352,7 @@ def _settings(url: str, token: str | None, timeout: float, verify: Any, cert: An
         context = httpx.create_ssl_context(verify=verify)
         context.load_cert_chain(*((cert,) if isinstance(cert, str) else cert))
         verify = context
-    # Requests go directly to the node: the proxies of the environment are ignored.
+    # Requests go directly to the node: proxies in environment variables are ignored.
     return {"base_url": url, "headers": headers, "timeout": timeout + _GRACE_SECONDS, "verify": verify, "trust_env": False}
 
 
@@ -400,7 +401,7 @@ def _is_over(event: Event) -> bool:
 
 
 class _Watching:
-    """A subscription that resumes when it breaks."""
+    """A subscription that resumes after its connection breaks."""
 
     def __init__(self, node: _Client, path: str, wishes: Mapping[str, Any]) -> None:
         self._url, self._pause = node.url, _AGAIN_SECONDS[0]

@@ -1,4 +1,4 @@
-"""Describes the cells that an error is about: column, row and value, with what to do."""
+"""Describes the cells that cause an error: their column, row and value, and what to do about them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def repeated_names(X: Any) -> str | None:
 
 
 def with_text(X: Any) -> str | None:
-    """Returns two sentences about the first text that is not a number; ``None`` if there is none."""
+    """Returns sentences about the first text that is not a number; ``None`` if there is none."""
     found = _first(X, _is_no_number)
     if found is None:
         return None
@@ -109,7 +109,7 @@ def _first(X: Any, is_bad: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> tuple
         return None
     row, value = first
     index = getattr(X, "index", None)
-    # In a frame whose rows have names, the number of a row does not help the user.
+    # In a frame whose rows have names, the row number alone does not help the user.
     label = None if index is None or not hasattr(X, "iloc") or index[row] == row else index[row]
     return names, f"row {row}" + ("" if label is None else f" (index {label!r})"), value
 
@@ -133,7 +133,7 @@ def _is_time(values: NDArray[Any]) -> NDArray[np.bool_]:
         return ~np.isnat(values)
     if values.dtype.kind != "O":
         return np.zeros(len(values), dtype=bool)
-    # The periods of pandas have a year. A date that is missing (NaT) differs from itself.
+    # The attribute `year` identifies the periods of pandas. A missing date (NaT) does not equal itself.
     return np.array([(isinstance(value, (date, timedelta)) or hasattr(value, "year")) and bool(value == value) for value in values], dtype=bool)
 
 
@@ -164,6 +164,6 @@ def _is_infinite(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _listed(names: list[str]) -> str:
-    """Returns the first names, and the number of names that are left out."""
+    """Returns the first ten names, and the number of names that are left out."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more

@@ -18,7 +18,7 @@ from lehr._learnt import LearntMixin
 from lehr._model import weights
 from lehr._native import Fingerprints
 
-#: The types of numbers that are used without a copy.
+#: The types of numbers that Lehr uses without copying the array.
 FLOATS = (np.float64, np.float32)
 #: The number of rows of bits that are unpacked at a time.
 _BATCH = 1024
@@ -32,19 +32,19 @@ def unpacked(packed: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
 
 
 def as_given(found: NDArray[Any], X: Any) -> NDArray[Any]:
-    """Returns the result, in single precision if the data are in single precision."""
+    """Converts a result to single precision if the data have single precision, otherwise to double precision."""
     return found.astype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64, copy=False)
 
 
 def has_gaps(rows: Any) -> bool:
-    """Returns whether rows have missing values, which rows of a prepared table may have."""
+    """Returns whether rows have missing values. Only rows of a prepared table may have them."""
     return isinstance(rows, np.ndarray) and bool(np.isnan(rows).any())
 
 
 def squares_with_gaps(rows: NDArray[Any], centers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Returns the squared distance of each row to each centre, over the columns that the row has, scaled up to all columns.
+    """Returns the squared distance of each row to each centre, over the columns in which the row has a value, scaled up to all columns.
 
-    The command adds up in the same order, so its results are bit-identical. For a row without any value, the distance is NaN.
+    The command adds up the columns in the same order, so its results are bit-identical. For a row without any value, the distance is NaN.
     """
     columns = centers.shape[1]
     present = columns - np.isnan(rows).sum(axis=1)
@@ -64,7 +64,8 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
     labels_: NDArray[np.int32]
     n_features_in_: int
     n_jobs: int | None
-    #: ``validate_data`` accepts huge rows, because the Rust extension finds their nearest centre. Methods that compute squares here refuse them.
+    #: ``validate_data`` accepts rows with huge numbers, because the Rust extension finds their nearest centre. Methods that compute squares in Python refuse
+    #: them.
     _takes_huge_rows = True
 
     def _radius(self) -> float | None:
@@ -89,7 +90,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         return rows
 
     def _bits(self, X: Fingerprints, *, reset: bool) -> Fingerprints:
-        """Checks rows of bits, a type that scikit-learn does not know."""
+        """Checks the number of columns of fingerprints, a type that scikit-learn does not know."""
         if reset:
             self.n_features_in_ = X.n_bits
             self.__dict__.pop("feature_names_in_", None)
@@ -158,7 +159,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         return labels
 
     def fit_transform(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> NDArray[Any]:
-        """Find the clusters, and return the distances to their centres.
+        """Find the clusters, and return the distance of each row to each centre.
 
         Parameters
         ----------
@@ -172,7 +173,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         Returns
         -------
         distances : ndarray of shape (n_samples, n_clusters)
-            float32 if ``X`` is float32.
+            The values are float32 if ``X`` is float32.
 
         Examples
         --------
@@ -195,7 +196,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         Returns
         -------
         labels : ndarray of shape (n_samples,), int32
-            -1 for a row farther than the outlier radius from every centre, if you gave one.
+            The number of the cluster; -1 for a row farther than the outlier radius from every centre, if the model has an outlier radius.
 
         Examples
         --------
@@ -215,7 +216,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         return labels
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Return the distances to the centres.
+        """Return the distance of each row to each centre.
 
         Parameters
         ----------
@@ -225,7 +226,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         Returns
         -------
         distances : ndarray of shape (n_samples, n_clusters)
-            float32 if ``X`` is float32.
+            The values are float32 if ``X`` is float32.
 
         Examples
         --------
@@ -249,7 +250,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
     def score(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the negative weighted sum of squared distances to the nearest centre: greater is better.
 
-        A row outside the outlier radius counts as if it were at the radius, so a small radius does not raise the score.
+        A row outside the outlier radius counts as if its distance were the radius.
 
         Parameters
         ----------
@@ -286,7 +287,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
             The fitted rows.
         ax : matplotlib.axes.Axes, default=None
-            The axes to draw on. ``None``: the axes of a new figure.
+            The axes to draw on. ``None`` creates a new figure.
 
         Returns
         -------

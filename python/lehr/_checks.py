@@ -1,6 +1,6 @@
-"""Checks of estimators' parameters and data, with the messages of scikit-learn.
+"""Checks the parameters and the data of estimators, with the messages of scikit-learn.
 
-The Rust library checks ranges. This module only checks types, so that the library receives the value that the user meant.
+The Rust library checks the ranges of parameters. This module checks their types, so that the library receives the value that the user meant.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BATCH = 1024
 _MOST_VALUE = 1e140
 #: The upper bound of the seeds that are drawn from a random state.
 _MOST_SEED = 2**31 - 1
-#: Packages that a warning never points at. It points at the line of the user's code that called them.
+#: A warning never points at code of these packages, but at the line of the user's code that called them.
 _INSIDE = frozenset({"joblib", "lehr", "sklearn"})
 
 
@@ -43,7 +43,7 @@ def wrong(name: str, expected: str, value: object) -> ValueError:
 
 
 def integer(name: str, value: Any, *, optional: bool = False, least: int = 0) -> int | None:
-    """Checks that a parameter is a non-negative whole number, or ``None`` if this is allowed. ``least`` is for the message only: the library checks it."""
+    """Checks that a parameter is a whole number of 0 or more, or ``None`` if this is allowed. ``least`` appears only in the message: the library checks it."""
     if value is None and optional:
         return None
     expected = f"an int of {least} or more" + (" or None" if optional else "")
@@ -74,7 +74,7 @@ def choice(name: str, value: Any, choices: Sequence[str]) -> str:
 
 
 def warn(text: str, kind: type[Warning]) -> None:
-    """Warns, and points at the line of the caller outside lehr and scikit-learn."""
+    """Issues a warning that points at the line outside lehr, scikit-learn and joblib that led to the call."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE:
         frame, level = frame.f_back, level + 1
@@ -82,7 +82,7 @@ def warn(text: str, kind: type[Warning]) -> None:
 
 
 def check_array(array: Any, **options: Any) -> NDArray[Any]:
-    """Calls scikit-learn's ``check_array`` after Lehr's own checks, which also work while other threads run."""
+    """Calls scikit-learn's ``check_array`` after Lehr's own checks for complex numbers, dates and rounded numbers."""
     array = _with_gaps(_as_numpy(array))
     _refuse_complex(array)
     _refuse_times(array, options.get("input_name") or "X")
@@ -142,7 +142,7 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
 
 
 def _where(X: Any, error: str) -> str | None:
-    """Returns which cell scikit-learn's error is about and what to do, if this is known."""
+    """Returns sentences about the cell that caused scikit-learn's error, with what to do; ``None`` if the cell is not known."""
     if error.startswith("could not convert string to float"):
         return _cells.with_text(X)
     if error.startswith("setting an array element with a sequence"):
@@ -151,16 +151,16 @@ def _where(X: Any, error: str) -> str | None:
 
 
 def _with_gaps(array: Any) -> Any:
-    """Converts a masked array to an array with NaN in the masked cells, because NumPy would restore the values below the mask."""
+    """Converts a masked array to an array with NaN in the masked cells, because NumPy would otherwise use the values below the mask."""
     if not np.ma.isMaskedArray(array) or not np.ma.getmaskarray(array).any():
         return array
     return np.ma.filled(array.astype(np.float64 if array.dtype.kind in "biu" else array.dtype), np.nan)
 
 
 def _refuse_times(array: Any, name: str) -> None:
-    """Refuses dates and durations, as the file readers do, and arrays of records.
+    """Refuses dates and durations, and arrays of records.
 
-    NumPy would turn dates into whole numbers of whatever unit they are stored in, from nanoseconds to days.
+    NumPy would turn dates into whole numbers in the unit in which they are stored, from nanoseconds to days.
     """
     types = [array.dtype] if hasattr(array, "dtype") else list(getattr(array, "dtypes", ()))
     columns = list(getattr(array, "columns", ()))
@@ -183,7 +183,7 @@ def _refuse_times(array: Any, name: str) -> None:
 
 
 def refuse_huge(rows: Any) -> None:
-    """Refuses rows whose squares overflow. Their distance to every centre would be infinite, so the first centre would count as the nearest."""
+    """Refuses rows whose squares overflow. The distance of such a row to every centre would be infinite, so the first centre would count as the nearest."""
     data = rows.data if issparse(rows) else rows
     if not isinstance(data, np.ndarray) or data.dtype.kind != "f" or data.dtype.itemsize < 8:
         return
@@ -209,7 +209,7 @@ _EXACT = 2**53
 
 
 def _warn_of_rounding(X: Any, name: str) -> None:
-    """Warns if whole numbers have more digits than a floating-point number can hold, as file readers do. Most such numbers are identifiers."""
+    """Warns, as the file readers do, if whole numbers have more digits than a floating-point number can hold. Most such numbers are identifiers."""
     if hasattr(X, "iloc") and hasattr(X, "items"):
         columns = [(f"the column {column!r} of {name}", values) for column, values in X.items()]
     else:
@@ -228,12 +228,12 @@ def _warn_of_rounding(X: Any, name: str) -> None:
 
 
 def _as_numpy(X: Any) -> Any:
-    """Converts arrays of other libraries to NumPy arrays, without a copy if the library allows it.
+    """Converts arrays of other libraries to NumPy arrays, without a copy if the other library allows this.
 
     Raises
     ------
     TypeError
-        If the array is not in main memory: Lehr computes there, and does not move data from other devices.
+        If the array is not in main memory. Lehr computes in main memory, and does not move data from other devices.
     """
     device = getattr(X, "device", None)
     if device is None or isinstance(X, np.ndarray):
@@ -244,7 +244,7 @@ def _as_numpy(X: Any) -> Any:
             "for example by X.cpu().numpy() with PyTorch or X.get() with CuPy."
         )
     try:
-        # Not every library has the older __array__, and scikit-learn's array dispatch would not convert it.
+        # Some libraries lack the older __array__, and scikit-learn's array dispatch would not convert their arrays.
         return np.from_dlpack(X)
     except (AttributeError, BufferError, RuntimeError, TypeError):
         return np.asarray(X)
@@ -317,7 +317,7 @@ def warn_of_dissimilarities(rows: NDArray[Any]) -> None:
 
 
 def warn_of_scales(estimator: Any, rows: Any) -> None:
-    """Warns, as the command does, if one column varies so much more than another that it decides all distances."""
+    """Warns, as the command does, if the spread of one column is so much larger than that of another that it decides all distances."""
     if not isinstance(rows, np.ndarray) or rows.shape[1] < 2:
         return
     # Adding up in batches avoids a copy of the rows. Subtracting the first row avoids a loss of precision.

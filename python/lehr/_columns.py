@@ -17,9 +17,9 @@ from lehr._native import Fingerprints, Sequences
 
 #: The key in pandas' ``DataFrame.attrs`` that records how each column was read.
 ATTRIBUTE = "lehr"
-#: How Python's ``True`` and ``False`` are read in a column.
+#: How Lehr describes the reading of a column of Python's ``True`` and ``False``.
 _TRUTH = {"kind": "truth", "yes": "True", "no": "False"}
-#: A column in the form that the Rust extension takes: name, kind, values, different texts, and how it was read.
+#: A column in the form that the Rust extension takes: its name, kind, values and distinct texts, and how it was read, as JSON.
 _Column = tuple[str, str, NDArray[Any], list[str], str | None]
 
 
@@ -27,7 +27,7 @@ class Columns:
     """The columns of a table, as the Rust extension reads them.
 
     ``names`` are the names of the columns. ``is_named`` says whether the table has these names; columns of arrays are numbered. ``is_of_kinds`` says whether
-    columns may have several kinds; arrays of numbers contain only measurements.
+    columns may have different kinds: all columns of an array of numbers are measurements.
     """
 
     def __init__(self, table: Any) -> None:
@@ -127,7 +127,7 @@ def _fits(kind: str, values: NDArray[Any], read_as: dict[str, Any] | None, known
 
 
 def _read(name: str, values: Any) -> tuple[str, NDArray[Any], list[str], dict[str, Any] | None]:
-    """Returns the kind of a column, its values, its different texts, and how it was read if the kind does not imply this."""
+    """Returns the kind of a column, its values and its distinct texts, and how the column was read if the kind does not imply this."""
     if hasattr(values, "to_numpy") and hasattr(values, "is_null"):
         values = _of_arrow_or_polars(values)
     elif hasattr(values, "cat") and str(getattr(values, "dtype", "")) == "category":
@@ -202,7 +202,7 @@ def _is_gap(value: Any) -> bool:
 
 
 def _of_objects(array: NDArray[Any]) -> tuple[str, NDArray[Any], list[str], dict[str, Any] | None]:
-    """Converts a column of objects. If all present values are truth values, numbers or times, the column has this kind; otherwise it has texts."""
+    """Converts a column of objects. If all present values have one kind, the column has this kind; otherwise it has texts."""
     there = [value for value in array if not _is_gap(value)]
     if there and all(isinstance(value, (bool, np.bool_)) for value in there):
         return "numbers", _filled(array, float), [], _TRUTH

@@ -1,6 +1,6 @@
 """The allowed parameters of estimators, in the form that scikit-learn checks.
 
-The library declares the ranges, and ``test_constraints.py`` compares the two declarations.
+The Rust library declares the same ranges, and ``test_constraints.py`` compares the two declarations.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _Words(StrOptions):
 
 
 def whole(least: int, most: int | None = None) -> Interval:
-    """Returns the constraint for a whole number from ``least`` to ``most``."""
+    """Returns the constraint for a whole number from ``least`` to ``most``. If ``most`` is ``None``, there is no upper bound."""
     return _Range(Integral, least, most, closed="left" if most is None else "both")
 
 
@@ -55,14 +55,14 @@ def one_of(*words: str) -> StrOptions:
     return _Words(words)
 
 
-#: The parameters for threads, progress and checkpoints, which every estimator has.
+#: The allowed values of the parameters for threads, progress and checkpoints.
 WATCHED: Mapping[str, list[Any]] = {
     "n_jobs": [_Range(Integral, 1, None, closed="left"), _Range(Integral, None, -1, closed="right"), None],
     "verbose": ["verbose"],
     "callback": [callable, None],
     "checkpoint": [str, PathLike, None],
 }
-#: The random seed, which also breaks ties.
+#: The allowed values of ``random_state``.
 RANDOM_STATE: list[Any] = [_Range(Integral, 0, _MOST_SEED, closed="both"), np.random.RandomState, None]
 COOLING: list[Any] = [number(0.5, 0.999)]
 

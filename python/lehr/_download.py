@@ -51,7 +51,7 @@ def fetch(
 
     Lehr downloads to a temporary name and renames the complete file. So a file under its final name is complete, even after a crash. With a checksum, an
     interrupted transfer resumes where it stopped, in this call or the next. Without a checksum, it begins again. If several processes request the same file,
-    one process downloads it and the others wait.
+    one process downloads it and the other processes wait (except on Windows).
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ def fetch(
         The URL of the file: ``https:``, ``http:`` or ``file:``.
     sha256 : str, default=None
         The SHA-256 checksum of the file in hexadecimal digits. If the checksum of the download differs, Lehr raises an error and deletes the download. A file
-        in the folder with another checksum is downloaded again. ``None``: Lehr does not check the file.
+        in the folder with another checksum is downloaded again. With ``None``, Lehr does not check the file.
     name : str, default=None
-        The file's name in the folder. ``None``: the last part of the URL.
+        The file's name in the folder. ``None`` means the last part of the URL.
     folder : path-like, default=None
-        The folder for the file. ``None``: a folder for this URL below ``$LEHR_CACHE``. If that is not set, below ``lehr`` in the system's cache folder
-        (``~/.cache``).
+        The folder for the file. ``None`` means a folder for this URL below ``$LEHR_CACHE``. If this variable is not set, the folder is below ``lehr`` in the
+        system's cache folder (``~/.cache`` on Linux).
     timeout : float, default=30.0
         The transfer counts as broken if no data arrives for this many seconds.
     verbose : bool, default=False
@@ -148,7 +148,7 @@ def _digest(file: IO[bytes]) -> str:
 
 @contextlib.contextmanager
 def _alone(part: Path) -> Iterator[IO[bytes]]:
-    """Opens the unfinished file, and locks it against other processes of this machine."""
+    """Opens the unfinished file, and locks it against other processes of this machine, except on Windows."""
     while True:
         file = open(part, "a+b")
         if sys.platform == "win32":
@@ -173,7 +173,6 @@ def _bring(url: str, file: IO[bytes], target: Path, expected: str | None, timeou
         while True:
             start = file.seek(0, os.SEEK_END)
             if expected is None and start > 0:
-                # Without a checksum, nothing shows whether the rest belongs to the same file.
                 file.truncate(0)
                 start = 0
             try:
@@ -242,7 +241,7 @@ def _transfer(url: str, file: IO[bytes], start: int, timeout: float, tell: _Tell
                 raise _Broken(f"{there} of {whole} bytes have come")
     except urllib.error.HTTPError as refused:
         if refused.code == 416 and start > 0:
-            # The partial file is longer than the file on the server, so it belongs to another file.
+            # The partial file is at least as long as the file on the server, so it cannot be resumed.
             file.truncate(0)
             raise _Broken("what was there is longer than the file") from refused
         if refused.code in _LATER:
@@ -260,7 +259,7 @@ def _silent(there: int, whole: int | None) -> None:
 
 
 def _line(name: str) -> _Tell:
-    """Shows the progress. On a terminal, it overwrites one line; elsewhere, it prints a line for each tenth."""
+    """Returns a function that shows the progress: on a terminal in one line, elsewhere with a line for each tenth of the file."""
     told = -1
 
     def tell(there: int, whole: int | None) -> None:

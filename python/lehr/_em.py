@@ -1,4 +1,4 @@
-"""Gaussian mixtures fitted by EM as in scikit-learn, from random or given initial values.
+"""Gaussian mixtures fitted by EM as in scikit-learn, from initial values that are given, drawn at random, or taken from clusters.
 
 The Rust extension computes memberships (the E step); this module computes parameters (the M step).
 """
@@ -45,7 +45,7 @@ class Mixture:
         return self.covariances.ravel()
 
     def posterior(self, X: Any) -> Any:
-        """Computes memberships and densities of rows."""
+        """Computes the memberships, labels and log-densities of rows."""
         numbers = self.numbers()
         # A variance that is 0 or not finite gives no density.
         variances = self.covariances
@@ -67,7 +67,7 @@ class Mixture:
 
 @dataclass
 class Climbed:
-    """The mixture at the end of EM, and the log-likelihood after each iteration."""
+    """The mixture at the end of EM, and the mean log-likelihood per row before each iteration."""
 
     mixture: Mixture
     bounds: list[float]
@@ -104,7 +104,7 @@ def maximised(X: _Floats, memberships: _Floats, form: str, floor: _Floats) -> Mi
 def memberships_of(
     X: _Floats, row_weights: _Floats | None, components: int, init: str, random: np.random.RandomState
 ) -> _Floats:
-    """Returns the initial memberships."""
+    """Returns the initial memberships of rows in components, by the method ``init``."""
     count = len(X)
     if init == "random":
         drawn: _Floats = random.uniform(size=(count, components))
@@ -137,7 +137,7 @@ def climbed(
     max_iter: int,
     bound: float,
 ) -> Climbed:
-    """Runs EM from a mixture until the mean log-likelihood per row changes by less than ``tol``.
+    """Runs EM from a mixture until the mean log-likelihood per row changes by less than ``tol``, at most ``max_iter`` iterations.
 
     ``bound`` is the mean log-likelihood of the previous iteration.
     """
@@ -182,7 +182,7 @@ def checked_weights(weights: Any, components: int) -> _Floats:
         raise ValueError(f"The parameter 'weights' should have the shape of ({components},), but got {given.shape}")
     if np.any(given < 0) or np.any(given > 1):
         raise ValueError(
-            # Scikit-learn's message swaps the two values. Its own tests compare the message, so we keep the mistake.
+            # Scikit-learn's message swaps the two values. Its own tests compare the message, so Lehr keeps the mistake.
             "The parameter 'weights' should be in the range [0, 1], "
             f"but got max value {given.min():.5f}, min value {given.max():.5f}"
         )

@@ -46,16 +46,16 @@ class ExplainedMixin:
         Parameters
         ----------
         X : array-like or table of shape (n_samples, n_features)
-            Rows, as for ``predict``. A table may have further columns. If its rows are the fitted ones, it need not have the model's columns.
+            Rows, as for ``predict``. A table may have further columns. If its rows are the fitted rows, it need not have the model's columns.
         table : table of pandas, Polars or Arrow, dict of columns, or array-like, default=None
-            The columns that explain the clusters, for the same rows: numbers, texts, dates. ``None``: the columns of ``X``.
+            The columns that explain the clusters, for the same rows: numbers, texts, dates. ``None`` means the columns of ``X``.
         labels : array-like of shape (n_samples,), default=None
-            The cluster of each row, -1 for no cluster. ``None``: the labels of ``predict(X)``.
+            The cluster of each row, -1 for no cluster. ``None`` means the labels of ``predict(X)``.
         log : dict of str to float, default=None
             The columns that were replaced by their logarithms before fitting, with the number that was added first: ``log_`` of a :class:`TablePreparation`.
             Lehr reports geometric means of these columns.
         sample_weight : array-like of shape (n_samples,), default=None
-            The weights that you gave to ``fit``. Rows of weight 0 are left out, such as those that :meth:`TablePreparation.sample_weight` excludes. All other
+            The weights that you gave to ``fit``. Rows of weight 0 are left out, such as rows that :meth:`TablePreparation.sample_weight` excludes. All other
             rows count once.
 
         Returns
@@ -112,7 +112,8 @@ class OutliersMixin(ExplainedMixin):
     def outliers(self, X: Any, *, labels: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Outliers:
         """List the outliers: rows unusually far from the centre of their cluster, or in a cluster with very few rows.
 
-        A distance is unusual if it exceeds the upper quartile of its cluster by three interquartile ranges (Tukey's *far out*).
+        A distance is unusual if it exceeds the upper quartile of its cluster by three interquartile ranges (Tukey's *far out*). For a cluster of fewer than 20
+        rows, Lehr uses the quartiles of all clusters. Very few rows means at most 0.2 % of all rows.
 
         Parameters
         ----------
@@ -120,14 +121,15 @@ class OutliersMixin(ExplainedMixin):
             Rows, as for ``predict``. If the model was fitted to a data frame, for example from ``TablePreparation().set_output(transform="pandas")``, the
             result names its columns. Otherwise the columns are ``x0``, ``x1`` and so on.
         labels : array-like of shape (n_samples,), default=None
-            The cluster of each row, -1 for no cluster. ``None``: the labels of ``predict(X)``.
+            The cluster of each row, -1 for no cluster. ``None`` means the labels of ``predict(X)``.
         sample_weight : array-like of shape (n_samples,), default=None
-            The weights that you gave to ``fit``. Rows of weight 0 do not affect which distance is usual.
+            The weights that you gave to ``fit``. Rows of weight 0 do not affect the quartiles.
 
         Returns
         -------
         Outliers
-            An :class:`~lehr.explanation.Outlier` for each outlier, by decreasing score. Each names the columns that contribute most.
+            An :class:`~lehr.explanation.Outlier` for each outlier, by decreasing score. Each :class:`~lehr.explanation.Outlier` names the columns that
+            contribute most to the distance.
 
         Examples
         --------
@@ -161,7 +163,7 @@ def _integers(labels: NDArray[Any]) -> NDArray[np.int32]:
 
 
 def _named(columns: dict[str, Any]) -> Any:
-    """Returns the rows with named columns if pandas is installed."""
+    """Returns columns as a data frame if pandas is installed, otherwise as an array."""
     try:
         import pandas
     except ImportError:

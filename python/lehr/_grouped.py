@@ -36,7 +36,7 @@ class Column(NamedTuple):
 
 
 class Grouped:
-    """The columns of the fitted rows, and the group of each row: a cluster or a component. Rows without a cluster form the last group, if there are any."""
+    """The columns of the fitted rows, and the group of each row: a cluster or a component. If there are rows without a cluster, they form the last group."""
 
     def __init__(self, model: Any, X: Any) -> None:
         labels = labels_of(model)
@@ -87,7 +87,7 @@ class Grouped:
         for place, column in enumerate(columns):
             known = np.bincount(self.groups[~np.isnan(column.values)], minlength=len(self.names))
             share = float(np.nansum(known * np.square(self.scores(column)))) / max(1, known.sum())
-            # If several columns are equal, the first is kept.
+            # If the groups differ equally in several columns, the first of these columns is kept.
             (heapq.heappush if len(kept) < most else heapq.heappushpop)(kept, (share, -place, column))
         return [column for _, _, column in sorted(kept, key=lambda one: -one[1])], place + 1
 
@@ -112,12 +112,12 @@ class Grouped:
         return chosen
 
     def scores(self, column: Column) -> NDArray[np.float64]:
-        """Returns the z-score of each group's mean, relative to all rows. It is NaN for a group without a value, and 0 if all values are equal."""
+        """Returns the z-score of each group's mean, relative to all rows. The score is NaN for a group without a value, and 0 if all values are equal."""
         known = ~np.isnan(column.values)
         values, groups = column.values[known], self.groups[known]
         counts = np.bincount(groups, minlength=len(self.names))
         if len(values):
-            # After this step, equal values are exactly 0, and no square overflows.
+            # After these two steps, values that are all equal are exactly 0, and no square overflows.
             values = values - values[0]
             values = values / (np.abs(values).max() or 1.0)
             values = (values - values.mean()) / (values.std() or 1.0)
@@ -160,7 +160,7 @@ class Silhouettes(NamedTuple):
 
 
 def silhouettes(distances: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.float64]:
-    """Returns the silhouette of each row, from the distances between rows. A row that is alone in its cluster has 0."""
+    """Returns the silhouette of each row, from the distances between rows. The silhouette of a row that is alone in its cluster is 0."""
     _, groups = np.unique(labels, return_inverse=True)
     members = np.eye(groups.max() + 1)[groups]
     # Two rows without a common known column have no distance.

@@ -96,7 +96,7 @@ def not_negative(dissimilarities: NDArray[Any], asked: str) -> NDArray[Any]:
 
 
 def refuse_negative(dissimilarities: NDArray[Any], asked: str) -> bool:
-    """Raises an error for dissimilarities so far below 0 that rounding does not explain them. Returns whether there are other values below 0."""
+    """Raises an error for dissimilarities so far below 0 that rounding does not explain them. Otherwise returns whether any value is below 0."""
     if not np.any(dissimilarities < 0):
         return False
     share = 3.5e-4 if dissimilarities.dtype == np.float32 else 1.5e-8

@@ -29,7 +29,7 @@ def _finish() -> None:
 
 def _abort() -> None:
     _native.abort(_FAILED)
-    # The launcher ends the other processes when one exits without finishing the job.
+    # The launcher ends the other processes when this process exits without finishing the job.
     os._exit(_FAILED)
 
 

@@ -57,8 +57,8 @@ class LearntMixin:
     def export(self, path: str | PathLike[str]) -> None:
         """Write the fitted model in the command's format, for ``lehr predict``.
 
-        The file does not contain earlier steps, such as a ``StandardScaler``. Therefore give the command rows in the form that you fitted. If writing fails, no
-        partial file remains.
+        The file does not contain earlier steps, such as a ``StandardScaler``. Therefore give the command rows in the form that you passed to ``fit``. If
+        writing fails, no partial file remains.
 
         Parameters
         ----------

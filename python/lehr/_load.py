@@ -33,7 +33,7 @@ _FIELDS = ("columns", "divisors", "format", "kind", "model", "shifts", "version"
 def load(path: str | PathLike[str]) -> Any:
     """Read a model: a file that ``save`` or ``export`` wrote, or the ``model.json`` in a folder of the command's results.
 
-    A model of the command can label new rows as ``lehr predict`` does. It has neither the labels of the fitted rows nor the history of the run.
+    A model of the command can label new rows as ``lehr predict`` does. Such a model has neither the labels of the fitted rows nor the history of the run.
 
     Parameters
     ----------
@@ -44,18 +44,18 @@ def load(path: str | PathLike[str]) -> Any:
     -------
     estimator
         A fitted estimator. A file that ``save`` wrote gives an estimator of the same class. A mixture becomes a :class:`DAGaussianMixture`, a topographic map a
-        :class:`GTM`. Clusters become a :class:`DAClustering` if they have a temperature or an outlier radius, otherwise a :class:`KMeans`. If the command
-        changed the columns first, you get a ``Pipeline`` that ends with such an estimator. For example, after ``--scale`` the pipeline begins by scaling rows
-        in the same way. If the command prepared a table (``--auto``, ``--log``, ``--exclude``), the pipeline begins with a :class:`TablePreparation`. Pass it a
-        table from :func:`read_table`, or the path of a file. It treats missing values as ``lehr predict`` does; a row without any value gets the label -1. If
-        the columns are longitude and latitude in degrees, the pipeline begins by converting them to points on the sphere, in kilometres. The columns keep the
-        names that they had in the command's table.
+        :class:`GTM`. Clusters become a :class:`DAClustering` if they have a temperature above 0 or an outlier radius, otherwise a :class:`KMeans`. If the
+        command changed the columns first, you get a ``Pipeline`` that ends with one of these estimators. For example, after ``--scale`` the pipeline begins by
+        scaling rows in the same way. If the command prepared a table (``--auto``, ``--log``, ``--exclude``), the pipeline begins with a
+        :class:`TablePreparation`. Pass it a table from :func:`read_table`, or the path of a file. The pipeline treats missing values as ``lehr predict`` does;
+        a row without any value gets the label -1. If the columns are longitude and latitude in degrees, the pipeline begins by converting them to points on the
+        sphere, in kilometres. The columns keep the names that they had in the command's table.
 
     Raises
     ------
     ValueError
-        If the file is not a model, is incomplete or damaged, or has another version of the format. Also if its clusters come from a likelihood
-        (``--cost bernoulli``), because no estimator supports that.
+        If the file is not a model, is incomplete or damaged, or has another version of the format. Also if the clusters were fitted with ``--cost bernoulli``,
+        because no estimator supports this cost.
     OSError
         If the file cannot be read.
 
@@ -70,7 +70,7 @@ def load(path: str | PathLike[str]) -> Any:
     KMeans(n_clusters=2)
     """
     with open(path, "rb") as file:
-        # A file of ``save`` begins with this line; a file of the command is JSON.
+        # A file of ``save`` begins with these words; a file of the command is JSON.
         is_saved = file.read(len(KIND)) == KIND.encode()
     if is_saved:
         return _saved(path)

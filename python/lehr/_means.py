@@ -33,9 +33,9 @@ class MeansMixin(CentersMixin):
     def partial_fit(self: Self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Update the centres with a batch of rows, for streaming data and for tables larger than memory. The result is an approximation.
 
-        The first call does the same as :meth:`fit`, and needs at least ``n_clusters`` rows. Each later call assigns every row to the nearest centre. Then it
-        moves each centre to the weighted mean of all rows that the centre has received. The result is close to a fit of all rows if the first batch resembles
-        the others.
+        The first call does the same as :meth:`fit`, and needs at least ``n_clusters`` rows. Each later call assigns every row to the nearest centre. Then the
+        call moves each centre to the weighted mean of all rows that the centre has received. The result is close to a fit of all rows if the first batch
+        resembles the later batches.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class MeansMixin(CentersMixin):
         labels, count = near["labels"], len(centers)
         given = np.bincount(labels, weights=shares, minlength=count)
         moved = np.flatnonzero(given)
-        # Row k of this matrix holds the weights of the rows of cluster k.
+        # Row k of the sparse matrix holds the weights of the rows of cluster k.
         sums: Any = csr_array((shares, (labels, np.arange(len(labels)))), shape=(count, len(labels))) @ as_matrix(rows)
         means = (sums.toarray() if hasattr(sums, "toarray") else sums)[moved] / given[moved, None]
         squares = np.bincount(labels, weights=shares * np.square(near["distances"]), minlength=count)[moved] / given[moved]

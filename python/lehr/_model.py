@@ -29,14 +29,14 @@ Self = TypeVar("Self", bound="SavedMixin")
 
 #: Parameters that do not affect the result, and are therefore not saved.
 _UNSAVED = frozenset({"callback", "checkpoint", "n_jobs", "verbose"})
-#: Warnings about the data: the fit itself is complete.
+#: The texts of warnings about the data, after which the fit itself is complete.
 _OF_DATA = re.compile("corrected rounding errors|rounded to 53 bits|have no value|^no row has both|raw stress is|beyond the largest number")
-#: The fields of a file.
+#: The fields of the JSON in a saved model.
 _FIELDS = frozenset({"method", "version", "parameters", "fitted"})
 
 
 def weights(sample_weight: Any, X: Any, *, may_be_zero: bool = False) -> NDArray[np.float64] | None:
-    """Checks the weights of rows; ``None`` if the rows have none. At least one weight must be above 0, unless ``may_be_zero``."""
+    """Checks and returns the weights of rows; ``None`` if the rows have no weights. At least one weight must be above 0, unless ``may_be_zero``."""
     if sample_weight is None:
         return None
     # Sparse rows have no ``len``.
@@ -66,7 +66,7 @@ def weights(sample_weight: Any, X: Any, *, may_be_zero: bool = False) -> NDArray
 
 
 def symmetric(matrix: NDArray[Any]) -> NDArray[Any]:
-    """Makes computed dissimilarities symmetric if their two halves differ only by rounding: replaces both by their means."""
+    """Makes computed dissimilarities symmetric if their two halves differ only by rounding: replaces both values of a pair by their mean."""
     if np.array_equal(matrix, matrix.T, equal_nan=True):
         return matrix
     share = 1e-5 if matrix.dtype == np.float32 else 1e-10
@@ -76,7 +76,7 @@ def symmetric(matrix: NDArray[Any]) -> NDArray[Any]:
 
 
 def tell(found: Mapping[str, Any]) -> None:
-    """Issues the warnings of a run. In a job of several processes, only one process does this.
+    """Issues the warnings of a run. In a job of several processes, only one process issues warnings.
 
     Warnings about the data have their own class, because users may turn a ``ConvergenceWarning`` into an error.
     """
@@ -153,7 +153,7 @@ class SavedMixin(BaseEstimator):
 
     #: The method's name in files.
     _method: str
-    #: Further attributes that ``fit`` sets, whose names do not end in ``_``.
+    #: The attributes that ``save`` also writes, although their names do not end in ``_``.
     _kept: tuple[str, ...] = ()
     #: The allowed values of each parameter.
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
@@ -193,7 +193,7 @@ class SavedMixin(BaseEstimator):
         check_is_fitted(self)
         parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in _UNSAVED}
         if not isinstance(parameters.get("random_state", 0), (int, np.integer)):
-            # The state of a generator has changed since then, but the numbers that it drew are part of the result.
+            # The generator's state has changed since the fit, but the numbers that it drew are part of the result.
             parameters["random_state"] = None
         fitted = {
             name: _encoded(value)

@@ -34,7 +34,8 @@ def embedded(
     """Fits a map by Kruskal's non-metric scaling with majorisation.
 
     Each iteration computes disparities by isotonic regression of the distances, and takes a Guttman step towards them. Iterations end when stress-1 falls by
-    less than ``tol``. A weight of 3 has the same effect as three items at one position, except on the order of dissimilarities that are 0.
+    less than ``tol``, or after ``max_iter`` iterations. A weight of 3 has the same effect as three items at one position, except on the order of
+    dissimilarities that are 0.
     """
     shares = np.ones(len(positions)) if weights is None else weights
     first, second = np.triu_indices(len(positions), 1)

@@ -86,7 +86,7 @@ class Page:
 
 
 def table(place: str, label: str, head: Sequence[str], body: Iterable[tuple[int | None, Sequence[Any]]]) -> str:
-    """Returns a table whose headers sort it. A row about a cluster has the cluster's number, and the cluster's colour before the first cell."""
+    """Returns a table whose headers sort it. In the row of a cluster, the first cell shows the cluster's colour and selects the rows of the cluster."""
     lines = []
     for cluster, cells in body:
         first, *others = (html.escape(figure(cell)) for cell in cells)

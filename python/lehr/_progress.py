@@ -19,7 +19,7 @@ Callback = Callable[[Progress], object]
 
 
 class _Line:
-    """Shows progress on standard error. On a terminal, it overwrites one line; elsewhere, it prints a line for each tenth."""
+    """Shows progress on standard error. On a terminal, it overwrites one line; elsewhere, it prints a line for each tenth of the run."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -22,7 +22,7 @@ from lehr._download import fetch
 
 
 class Known(NamedTuple):
-    """A file with a checksum that contains comma-separated tables, which are concatenated. Each table is the file itself or a named part of it."""
+    """A file with a checksum that contains comma-separated tables, which are concatenated. Each table is the file itself, or a named part of a zip file."""
 
     url: str
     file: str
@@ -33,7 +33,7 @@ class Known(NamedTuple):
 
 
 class Sipu(NamedTuple):
-    """A data set of https://cs.uef.fi/sipu/datasets: one file, with labels in the last column if it has any."""
+    """A data set of https://cs.uef.fi/sipu/datasets: one file, with labels in the last column if it has labels."""
 
     file: str
     rows: int
@@ -163,7 +163,7 @@ def from_zero(labels: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def block_groups(path: Path, state: str | None) -> tuple[NDArray[np.str_], NDArray[np.float64], NDArray[np.float64]]:
-    """Reads the codes of block groups, their inhabitants, and their longitudes and latitudes."""
+    """Reads the code, the number of inhabitants, and the longitude and latitude of each block group."""
     codes, numbers = [], []
     with open(path, encoding="utf-8-sig", errors="replace") as file:
         header = file.readline().strip()

@@ -17,16 +17,17 @@ from lehr._explained import ExplainedMixin, OutliersMixin, _rows_in
 from lehr._native import Fingerprints, Sequences
 from lehr.report import Report
 
-#: The maximum number of rows in the picture of a report. If there are more rows, the report draws rows at even intervals.
+#: The maximum number of rows in the picture of a report. If there are more rows, the report draws a random row from each of equally long stretches.
 _ROWS_MAX = 100_000
 #: The maximum numbers of bytes of values and of columns in a report.
 _BYTES_MAX, _COLUMNS_MAX = 3 << 20, 60
 #: The maximum numbers of columns of centres in the table of clusters, of clusters in this table, and of outliers in their list.
 _CENTRED_MAX, _LISTED_MAX, _OUTLIERS_MAX = 12, 1000, 20
-#: The heat map of dissimilarities: its cells on each side, the share of cells that may exceed the brightest shade, and the factor by which the largest must.
+#: For the heat map of dissimilarities: the number of cells on each side, the share of cells that may exceed the brightest shade, and the factor by which the
+#: largest cell must exceed this shade.
 _CELLS, _FAR, _FAR_TIMES = 240, 0.03, 2.0
 
-#: The attributes that are shown in large type.
+#: The attributes that a report shows in large type, with their titles.
 _TILES = (
     ("n_clusters_", "Clusters"), ("n_components_", "Components"), ("inertia_", "Sum of squares"), ("cost_", "Cost"), ("log_likelihood_", "Log-likelihood"),
     ("bic_", "BIC"), ("noise_variance_", "Noise variance"), ("order_", "Order"), ("stress_", "Stress"), ("stress_1_", "Stress-1"), ("temperature_", "Last temperature"),
@@ -47,14 +48,14 @@ class ShownMixin:
         ----------
         X : array-like, table, sparse matrix or Fingerprints, default=None
             The rows to draw, as for ``predict``: most estimators do not keep the fitted rows. With ``metric="precomputed"``, pass the dissimilarities of the
-            fitted items. ``None``: the report shows the model without rows. :class:`SMACOF`, :class:`GTM` and :class:`PairwiseClustering` keep their fitted
-            items and show them anyway.
+            fitted items. With ``None``, the report shows the model without rows. :class:`SMACOF`, :class:`GTM` and :class:`PairwiseClustering` keep their
+            fitted items and show them anyway, except a :class:`PairwiseClustering` with ``metric="precomputed"``.
         table : table of pandas, Polars or Arrow, dict of columns, or array-like, default=None
-            Columns of the same rows to show and to colour by: numbers, texts, dates, with or without missing values. ``None``: the columns of ``X``.
+            Columns of the same rows to show and to colour by: numbers, texts, dates, with or without missing values. ``None`` means the columns of ``X``.
         labels : array-like of shape (n_samples,), default=None
-            The cluster of each row, -1 for no cluster. ``None``: the labels of ``predict(X)``.
+            The cluster of each row, -1 for no cluster. ``None`` means the labels of ``predict(X)``.
         names : sequence, default=None
-            The names of the rows. ``None``: their numbers, from 0.
+            The names of the rows. ``None`` means the numbers of the rows, from 0.
         height : int, default=720
             The height of the frame in the notebook, in pixels.
 
@@ -68,7 +69,7 @@ class ShownMixin:
         NotFittedError
             If the estimator has not been fitted.
         ValueError
-            If the table, the labels or the names belong to other rows.
+            If ``X`` lacks columns of the model, or the table, the labels or the names have another number of rows than ``X``.
 
         Examples
         --------
@@ -155,7 +156,7 @@ def _labels(model: Any, rows: Any, labels: ArrayLike | None, is_given: bool) -> 
             raise _checks.wrong("labels", "a whole number for each row", told)
         return told
     known = getattr(model, "labels_", None)
-    # These are the dissimilarities among the fitted items, but predict takes dissimilarities of other items to the fitted ones.
+    # A square matrix of this size has the dissimilarities among the fitted items. ``predict`` takes dissimilarities of new items to the fitted items.
     is_fitted = is_given and known is not None and np.shape(rows) == (len(known), len(known))
     if rows is None or is_fitted:
         return None if known is None else np.asarray(known)
@@ -258,7 +259,7 @@ def _date(seconds: float) -> str:
 
 
 def _marks(model: Any, points: _Points) -> list[str]:
-    """Returns a short description of each cluster, by the columns in which it differs."""
+    """Returns the name of each cluster, which describes the columns in which the cluster differs."""
     if not isinstance(model, ExplainedMixin) or points.X is None or points.columns is None or points.labels is None:
         return []
     return [portrait.name for portrait in model.explain(points.X, table=points.table, labels=points.labels)]
@@ -354,7 +355,7 @@ def _draw_dissimilarities(page: _page.Page, model: Any, points: _Points) -> None
     in_order = np.ix_(sorted_rows, sorted_rows)
     sums, counts = (np.add.reduceat(np.add.reduceat(some[in_order], starts, axis=0), starts, axis=1) for some in (filled, known.astype(np.float64)))
     means = np.divide(sums, counts, out=np.full((cells, cells), np.nan), where=counts > 0)
-    # An item has distance 0 from itself.
+    # A diagonal cell with a single item has no pair. An item has dissimilarity 0 from itself.
     means[np.diag_indices(cells)] = np.where(np.isnan(np.diag(means)), 0.0, np.diag(means))
     largest, beyond = _brightest(means)
     sizes = members.sum(axis=0)[order]

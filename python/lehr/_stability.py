@@ -51,8 +51,8 @@ class Stability:
 def stability(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, n_resamples: int = 20, random_state: Any = 0) -> Stability:
     """Measure how stable clusters are, by refitting the model to rows that are drawn with replacement.
 
-    Each resample draws as many rows as there are, and fits a clone of the model with the same number of clusters. Clusters change if they depend on few rows,
-    or on the exact position of a border. Stability shows whether you would find the same clusters in another sample; ``probabilities_`` shows how much clusters
+    Each resample draws as many rows as ``X`` has, and fits a clone of the model with the same number of clusters. Clusters that depend on few rows, or on the
+    exact position of a border, change. Stability shows whether you would find the same clusters in another sample; ``probabilities_`` shows how much clusters
     overlap.
 
     The cost is ``n_resamples`` fits.

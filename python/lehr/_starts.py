@@ -21,7 +21,7 @@ def as_matrix(rows: Any) -> Any:
 
 
 def rows_of(rows: Any) -> int:
-    """Returns the number of rows, because sparse rows have no ``len``."""
+    """Returns the number of rows, also of sparse rows, which have no ``len``."""
     return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
 
 
@@ -33,7 +33,7 @@ def drawn(rows: Any, row_weights: _Floats | None, clusters: int, init: str, rand
         centers = kmeans_plusplus(matrix, clusters, sample_weight=weights, random_state=random)[0]
     else:
         shares = None if row_weights is None else row_weights / row_weights.sum()
-        # Rows of weight 0 are drawn only if there are too few others.
+        # If fewer rows than clusters have a positive weight, all rows are equally likely.
         if shares is not None and np.count_nonzero(shares) < clusters:
             shares = None
         centers = matrix[random.choice(matrix.shape[0], size=clusters, replace=False, p=shares)]

@@ -1,4 +1,4 @@
-"""Plots of the clusters of a table, by its columns. They are part of :mod:`lehr.plot`."""
+"""Plots of the clusters of a table, by its columns. :mod:`lehr.plot` exports these functions."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from lehr._grouped import Column, Grouped, Silhouettes, spread, word_of
 
 #: The maximum numbers of columns in one plot, and of box plots. If there are more columns, the plot shows those that differ most between clusters.
 _MOST_COLUMNS, _MOST_BOXES = 40, 24
-#: The maximum numbers of lines for rows, and of outliers of a box, that are drawn.
+#: The maximum numbers of lines for rows, and of outliers for each box, that a plot draws.
 _MOST_LINES, _MOST_OUTLIERS = 1000, 200
 #: The colour scale ends at this many standard deviations from the mean.
 _MOST_SCORE = 3.0
-#: The maximum number of letters of a column's name that are shown.
+#: The maximum number of letters that a plot shows of a column's name.
 _LETTERS = 30
 
 
@@ -38,13 +38,13 @@ def _short(name: str) -> str:
 
 
 def _longest(columns: list[Column]) -> float:
-    """Returns the length of the longest shown name in inches, at about 0.07 for each letter."""
+    """Returns the length of the longest shown name in inches, at about 0.07 inches for each letter."""
     return 0.07 * max(len(_short(column.name)) for column in columns)
 
 
 def _name_columns(ax: Any, columns: list[Column]) -> None:
     """Writes the names of columns below the axes, rotated if they would overlap."""
-    # A legend or a colour bar may be added beside the axes later.
+    # The factor 0.9 leaves space for a legend or a colour bar, which may be added beside the axes later.
     meet = len(columns) * (_longest(columns) + 0.07) > 0.9 * ax.get_window_extent().width / ax.figure.dpi
     turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if meet else {}
     ax.set_xticks(range(len(columns)), [_short(column.name) for column in columns], fontsize=8, **turned)
@@ -62,7 +62,7 @@ def profiles(model: Any, X: Any, *, ax: Any = None) -> Any:
 
     Means are shown as z-scores, so that columns in different units are comparable: 1 is one standard deviation above the mean of all rows. Missing values are
     left out. Each text in at least 5 % of the rows becomes a column, such as ``plan = gold``, with the z-score of its share. If there are more than 40 columns,
-    the plot shows those whose means differ most. Cells without any value are grey.
+    the plot shows the 40 columns whose means differ most. Cells without any value are grey.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def profiles(model: Any, X: Any, *, ax: Any = None) -> Any:
     X : {array-like, table of pandas, Polars or Arrow, dict of columns, sparse matrix or array, Fingerprints} of shape (n_samples, n_columns)
         The fitted rows, or other columns of the same rows, such as the table before its preparation.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure, large enough for the values.
+        The axes to draw on. ``None`` creates a new figure that is large enough for the values.
 
     Returns
     -------
@@ -144,21 +144,21 @@ def box_plots(model: Any, X: Any, *, columns: str | int | Sequence[str | int] | 
     X : {array-like, table of pandas, Polars or Arrow, dict of columns, sparse matrix or array, Fingerprints} of shape (n_samples, n_columns)
         The fitted rows, or other columns of the same rows, such as the table before its preparation.
     columns : str, int or sequence of them, default=None
-        The columns to show, by name, or by position from 0. ``None``: all columns of numbers and dates. If there are more than 24, those whose means differ
-        most.
+        The columns to show, by name, or by position from 0. ``None`` means all columns of numbers and dates. If there are more than 24 columns, the 24 columns
+        whose means differ most.
     axes : sequence or array of matplotlib.axes.Axes, default=None
-        The axes to draw on, at least one for each column. ``None``: a grid in a new figure.
+        The axes to draw on, at least one for each column. ``None`` creates a grid in a new figure.
 
     Returns
     -------
     ndarray of matplotlib.axes.Axes
-        The axes of each column.
+        The axes, one for each column.
 
     Raises
     ------
     ValueError
-        If the number of rows in ``X`` differs from the number of fitted rows, or ``X`` lacks one of ``columns``. Also if one of these contains texts, or there
-        are fewer axes than columns.
+        If the number of rows in ``X`` differs from the number of fitted rows, or ``X`` lacks one of ``columns``. Also if one of ``columns`` contains texts, or
+        there are fewer axes than columns.
     TypeError
         If ``axes`` contains something other than matplotlib axes.
 
@@ -193,7 +193,7 @@ def box_plots(model: Any, X: Any, *, columns: str | int | Sequence[str | int] | 
             raise TypeError(f"expected axes of matplotlib in axes, found {type(ax).__name__}")
     for ax, column in zip(drawn, chosen, strict=True):
         _boxes(ax, grouped, column)
-    # In a grid, only the lowest axes of each column get a label.
+    # In a grid, only the lowest axes of each column of the grid get a label.
     for ax in drawn if given else drawn[-across:]:
         ax.set_xlabel(grouped.word, fontsize=8)
     if not given and len(chosen) < of:
@@ -256,11 +256,11 @@ def _box(values: NDArray[np.float64]) -> dict[str, Any]:
 def silhouettes(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, ax: Any = None) -> Any:
     """Plot the silhouettes of the rows, sorted within each cluster, with the mean of all rows as a line.
 
-    The silhouette of a row is (b - a) / max(a, b). Here ``a`` is the mean distance to the other rows of its cluster, and ``b`` that to the rows of the nearest
-    other cluster. Near 1, the row is well inside its cluster; near 0, it lies between two clusters; below 0, another cluster is nearer. Distances are
+    The silhouette of a row is (b - a) / max(a, b). The mean distance to the other rows of its cluster is ``a``. The mean distance to the rows of the nearest
+    other cluster is ``b``. Near 1, the row is well inside its cluster; near 0, it lies between two clusters; below 0, another cluster is nearer. Distances are
     Euclidean, or by the metric of the model.
 
-    Rows in no cluster are left out. If there are more than 2,000 rows, the plot compares and shows 2,000 of them, at even intervals within the clusters.
+    Rows in no cluster are left out. If there are more than 2,000 rows, the plot compares and shows 2,000 rows, at even intervals within the clusters.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def silhouettes(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, a
     sample_weight : array-like of shape (n_samples,), default=None
         Rows of weight 0 are left out. Other weights have no effect.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------
@@ -303,7 +303,7 @@ def silhouettes(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, a
     from matplotlib.patheffects import withStroke
 
     mean, word = float(found.values.mean()), word_of(model)
-    # A gap between clusters shows where each one ends.
+    # A gap shows where each cluster ends.
     gap, begin = 0.02 * len(found.values), 0.0
     middles, names = [], []
     for label, count in zip(known, counts, strict=True):
@@ -331,10 +331,10 @@ def silhouettes(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, a
 def parallel_coordinates(model: Any, X: Any, *, ax: Any = None) -> Any:
     """Plot each row as a line across all columns, in the colour of its cluster. A thick line joins the medians of each cluster.
 
-    The axis of each column runs from the 1st to the 99th percentile, which are written at its ends. Values beyond are drawn at the ends. A line is
-    interrupted where a value is missing. Columns of texts are left out; for texts, use :func:`profiles`. If there are more than 40 columns, the plot shows
-    those whose means differ most. If there are more than 1,000 rows, it shows 1,000 of them, at even intervals within the clusters. Medians are computed from
-    all rows.
+    The axis of each column runs from the 1st to the 99th percentile. If there are at most 20 columns, these values are written at the ends. Values beyond the
+    percentiles are drawn at the ends. A line is interrupted where a value is missing. Columns of texts are left out; for texts, use :func:`profiles`. If there
+    are more than 40 columns, the plot shows the 40 columns whose means differ most. If there are more than 1,000 rows, the plot shows 1,000 rows, at even
+    intervals within the clusters. Medians are computed from all rows.
 
     Parameters
     ----------
@@ -343,7 +343,7 @@ def parallel_coordinates(model: Any, X: Any, *, ax: Any = None) -> Any:
     X : {array-like, table of pandas, Polars or Arrow, dict of columns, sparse matrix or array, Fingerprints} of shape (n_samples, n_columns)
         The fitted rows, or other columns of the same rows, such as the table before its preparation.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------
@@ -403,7 +403,7 @@ def parallel_coordinates(model: Any, X: Any, *, ax: Any = None) -> Any:
         title += f", {len(shown):,} of {len(order):,} rows"
     ax.set(title=title, ylabel="1st to 99th percentile", yticks=[])
     if len(grouped.names) <= COLOURS:
-        # The legend goes beside the axes, because lines cover all of them.
+        # The legend is beside the axes, because lines cover the whole plot.
         ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax
 

@@ -38,7 +38,7 @@ __dir__ = listed(__all__)
 
 
 class AsyncNode(_Client):
-    """The asyncio version of :class:`Node`: await each method that calls the node.
+    """The asyncio version of :class:`Node`. Await each method that calls the node.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ class AsyncNode(_Client):
         name : str
             The name of the data set on the node.
         format : str or None, default=None
-            The format of the data. ``None``: inferred from the file's name or the type of ``source``.
+            The format of the data. With ``None``, Lehr infers it from the file's name or the type of ``source``.
         replace : bool, default=False
             Whether to replace a data set with the same name.
         path : str, default="/datasets"
@@ -295,9 +295,9 @@ class AsyncNode(_Client):
         path : str
             The method's service.
         data : str or dict of str
-            The name of the data set to work on.
+            The name of the data set to work on, or several names, as for :meth:`Node.run`.
         output : str or None, default=None
-            The name for the job's results.
+            The prefix for the names of the results, as for :meth:`Node.run`.
         key : str or None, default=None
             An idempotency key: requests with the same key start only one job.
         **options : Any
@@ -334,7 +334,7 @@ class AsyncNode(_Client):
         Returns
         -------
         events : asynchronous iterator of Event
-            The events. They end only when the service ends or ``count`` is reached.
+            The events. The iterator ends only when the service ends or ``count`` is reached.
 
         Examples
         --------

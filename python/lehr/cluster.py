@@ -34,7 +34,7 @@ _PRECISIONS = {"double": "f64", "single": "f32"}
 
 
 class _Annealed(ShownMixin, SavedMixin):
-    """The common part of both clusterings by annealing."""
+    """The common part of :class:`DAClustering` and :class:`PairwiseClustering`."""
 
     labels_: NDArray[np.int32]
 
@@ -61,7 +61,7 @@ class _Annealed(ShownMixin, SavedMixin):
         Parameters
         ----------
         ax : matplotlib.axes.Axes, default=None
-            The axes to draw on. ``None``: the axes of a new figure.
+            The axes to draw on. ``None`` creates a new figure.
 
         Returns
         -------
@@ -88,43 +88,44 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     which a valley in the density separates all neighbouring clusters, or 1 if there is none. ``choice_`` gives the reason, and ``candidates_`` lists the
     alternatives.
 
-    Columns should be in comparable units. If they are not, put a ``StandardScaler`` before the estimator. For a table with texts or missing values, use
+    Columns should be in comparable units. If the units differ, put a ``StandardScaler`` before the estimator. For a table with texts or missing values, use
     :class:`TablePreparation`.
 
     Parameters
     ----------
     n_clusters : int, default=None
-        The number of clusters, at least 1. ``None``: Lehr chooses the number by the valleys between groups, or by ``stop_temperature`` or ``stop_length``. If
-        you give ``n_clusters`` and one of these two, the limit that is reached first applies, so there may be fewer clusters.
+        The number of clusters, at least 1. With ``None``, Lehr chooses the number by the valleys between groups, or by ``stop_temperature`` or ``stop_length``.
+        If you give both ``n_clusters`` and a final temperature, the limit that is reached first applies, so there may be fewer clusters.
     stop_temperature : float, default=None
         The final temperature T, in the squared unit of ``X``. Memberships are proportional to ``exp(-d**2 / T)``.
     stop_length : float, default=None
         The final temperature T as a length, ``sqrt(T / 2)``, in the unit of ``X``. Use either this or ``stop_temperature``.
     max_clusters : int, default=None
-        The maximum number of clusters, if ``n_clusters`` is not given. ``None``: as many as the rows allow. Lehr warns you if there may be more.
+        The maximum number of clusters, if ``n_clusters`` is not given. ``None`` means as many as the rows allow. Lehr warns you if there may be more.
     outlier_radius : float, default=None
-        A radius above 0. Rows farther than this from every centre are in no cluster: they get the label -1, and do not affect the centres. ``None``: every row
-        is in a cluster.
+        A radius above 0. Rows farther than this from every centre are in no cluster: they get the label -1, and do not affect the centres. With ``None``, every
+        row is in a cluster.
     cooling : float, default=0.95
         The factor from one temperature to the next, 0.5 to 0.999.
     tol : float, default=1e-4
         Iterations at a temperature end when no centre's squared move exceeds this share of the temperature, 1e-12 to 1e-2.
     overshoot : float, default=1.5
-        The refinement also tries a result that grows to this many times ``n_clusters`` and merges clusters again, 1 to 4.
+        The refinement also tries a second result, 1 to 4: it grows to this many times ``n_clusters`` clusters, and merges clusters until ``n_clusters`` are
+        left.
     patience : int, default=4
         The run ends after this many unsuccessful swaps for each cluster; 0: no swaps. With more than 4, the search continues even if the first round of swaps
         improves nothing. With an outlier radius, no swaps are tried.
     exact : bool, default=False
         Whether to anneal all rows instead of a summary. By default, for 5,000 numeric rows or more in up to 16 columns, Lehr anneals a summary of some thousand
-        weighted points. Then it refines the result over all rows. This is many times faster, and usually gives the same clusters. If you give a final
+        weighted points. Then Lehr refines the result over all rows. The summary is many times faster, and usually gives the same clusters. If you give a final
         temperature or an outlier radius, Lehr always anneals all rows.
     precision : {'double', 'single'}, default='double'
         The precision of rows while annealing. Single precision takes half the memory and is faster. Labels and centres are always computed in double precision.
     random_state : int, RandomState instance or None, default=None
-        The random seed, which only breaks ties. ``None``: 0, so that the same call gives the same result.
+        The random seed, which only breaks ties. ``None`` means 0, so that the same call gives the same result.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
-        MPI job. The result is bit-identical for any number of threads.
+        The number of threads; -1 uses all processors. ``None`` uses ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process
+        of an MPI job. The result is bit-identical for any number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
@@ -140,13 +141,14 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     n_clusters_ : int
         The number of clusters.
     labels_ : ndarray of shape (n_samples,), int32
-        The cluster of each row; -1 for a row outside the outlier radius. If a final temperature ended the run, centres then moved to the means of these rows.
-        Therefore ``predict`` may assign a row near a border to another cluster.
+        The cluster of each row; -1 for a row outside the outlier radius. If a final temperature ended the run, the centres moved to the means of their rows
+        after the labels were assigned. Therefore ``predict`` may assign a row near a border to another cluster.
     probabilities_ : ndarray of shape (n_samples,)
         The probability that each row belongs to its cluster, 0 to 1. If groups are compact, nine in ten rows with a probability of 0.9 belong to the group of
-        their cluster. For a row with label -1, this is the share of noise. :meth:`predict_proba` returns the probabilities of all clusters.
+        their cluster. For a row with label -1, this is the probability that the row is noise. :meth:`predict_proba` returns the probabilities of all clusters.
     clusters_ : structured ndarray of shape (n_clusters,)
-        One row for each cluster: ``n_samples``, ``weight``, ``spread`` (root mean square distance from the centre) and ``probability`` (the mean of its rows).
+        One row for each cluster: ``n_samples``, ``weight``, ``spread`` (root mean square distance from the centre) and ``probability`` (the mean of
+        ``probabilities_`` over its rows).
     inertia_ : float
         The weighted sum of squared distances to the centres, in the squared unit of ``X``. With an outlier radius, only rows in clusters contribute.
     free_energy_ : float
@@ -154,21 +156,21 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     temperature_ : float
         The last temperature before hard assignment.
     critical_temperature_ : float
-        The temperature below which a single cluster is unstable: twice the largest eigenvalue of the covariance.
+        The temperature below which a single cluster is unstable: twice the largest eigenvalue of the covariance of the rows.
     history_ : structured ndarray
         One row for each temperature: ``temperature``, ``n_clusters``, ``free_energy``, ``mean_cost``, ``information``, ``softness``, ``sweeps``, ``max_move``,
         ``next_critical``. ``mean_cost`` is the mean squared distance under the memberships. ``information`` is the mutual information of rows and clusters in
         nats. ``softness`` is the mean of 1 minus the largest membership. ``sweeps`` is the number of passes over the rows. ``max_move`` is the largest squared
         move of a centre in the last pass, divided by the temperature. ``next_critical`` is the highest temperature at which a cluster divides. Temperatures
-        fall while clusters divide, and some steps beyond the final number unless clusters lie far apart. Then annealing returns to the temperature at which
-        that number was reached. From there, temperatures fall again without divisions, and ``next_critical`` is 0.
+        fall while clusters divide. Unless clusters lie far apart, they divide beyond the final number for some steps. Then annealing returns to the temperature
+        at which the final number was reached. From there, temperatures fall again without divisions, and ``next_critical`` is 0.
     splits_ : structured ndarray
         One row for each division: ``temperature``, ``critical_temperature`` (below which the cluster was unstable), ``parent``, and ``n_clusters`` after the
         division. ``parent`` is the number that the divided cluster had at that time; it is not a number of ``labels_``.
     candidates_ : structured ndarray or None
-        If you gave no number, the numbers of clusters that Lehr compared, the largest first: ``n_clusters``, ``mean_cost``, ``separation``, ``division``,
-        ``is_separated``. ``mean_cost`` is the mean squared distance to the centre. ``separation`` is how much more probable the rows are with a valley between
-        the two least separated neighbours, in nats; at least 6 are needed. ``division`` is the same measure for a valley within a cluster.
+        If you gave no number of clusters, one row for each number that Lehr compared, the largest first: ``n_clusters``, ``mean_cost``, ``separation``,
+        ``division``, ``is_separated``. ``mean_cost`` is the mean squared distance to the centre. ``separation`` is how much more probable the rows are with a
+        valley between the two least separated neighbours, in nats; at least 6 are needed. ``division`` is the same measure for a valley within a cluster.
     choice_ : str or None
         The reason for the chosen number of clusters, as a sentence; ``None`` if you gave ``n_clusters`` or a final temperature.
     n_iter_ : int
@@ -272,7 +274,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
             Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
             The weights of the rows, 0 or more. A row of weight 3 counts as three equal rows; a row of weight 0 gets a label but does not affect the clusters.
-            Only the choice of the number of clusters also depends on the number of rows. There, Lehr uses Kish's effective sample size of the weighted rows.
+            Only the choice of the number of clusters also depends on the number of rows: Lehr uses Kish's effective sample size of the weighted rows.
 
         Returns
         -------
@@ -336,8 +338,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_clusters)
-            float32 if ``X`` is float32. Each row adds up to 1, or with an outlier radius to 1 minus the share of noise. The most probable cluster is not always
-            the one with the nearest centre: near a border, the wider of two groups is more probable.
+            The values are float32 if ``X`` is float32. Each row adds up to 1, or with an outlier radius to 1 minus the probability of noise. The most probable
+            cluster is not always the cluster with the nearest centre: near a border, the wider of two groups is more probable.
 
         Examples
         --------
@@ -373,13 +375,14 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     """Clustering of items that are given by their dissimilarities.
 
     Uses the mean-field approximation of Hofmann and Buhmann, with annealing. Dissimilarities need not form a metric, and some may be missing. With squared
-    Euclidean distances, the clusters are those of :class:`DAClustering`. Lehr does not square dissimilarities; squaring them changes the clusters.
+    Euclidean distances, the method finds the clusters that :class:`DAClustering` finds. Lehr does not square dissimilarities; squaring them changes the
+    clusters.
 
     Parameters
     ----------
     n_clusters : int, default=None
-        The number of clusters, at least 1. ``None``: the number that lasts over the widest range of temperatures, or with ``stop_temperature`` the number at
-        that temperature. If you give both, the limit that is reached first applies, so there may be fewer clusters.
+        The number of clusters, at least 1. ``None`` means the number that lasts over the widest range of temperatures, or with ``stop_temperature`` the number
+        at that temperature. If you give both ``n_clusters`` and ``stop_temperature``, the limit that is reached first applies, so there may be fewer clusters.
     metric : str or callable, default='euclidean'
         ``'precomputed'``: ``X`` is a matrix of dissimilarities, which is symmetric and not negative, with 0 on the diagonal, and NaN for missing pairs. Lehr
         corrects deviations by rounding, and warns you. With any other metric, ``X`` is rows of numbers, even if it is square, and Lehr computes their
@@ -390,7 +393,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     stop_temperature : float, default=None
         The final temperature, in the unit of the dissimilarities.
     max_clusters : int, default=None
-        The maximum number of clusters, if ``n_clusters`` is not given. ``None``: 20, or the number of items if you give a final temperature.
+        The maximum number of clusters, if ``n_clusters`` is not given. ``None`` means 20, or the number of items if you give a final temperature.
     cooling : float, default=0.95
         The factor from one temperature to the next, 0.5 to 0.999.
     tol : float, default=1e-3
@@ -398,10 +401,10 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     overshoot : float, default=1.5
         The largest ratio of components to clusters during the run, 1 to 4; surplus components are merged again.
     random_state : int, RandomState instance or None, default=None
-        The random seed for the initial vectors of the eigenvector computation. ``None``: 0.
+        The random seed for the initial vectors of the eigenvector computation. ``None`` means 0.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
-        MPI job. The result does not depend on it.
+        The number of threads; -1 uses all processors. ``None`` uses ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process
+        of an MPI job. The result does not depend on the number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
@@ -418,15 +421,18 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     probabilities_ : ndarray of shape (n_samples,)
         The probability that each item belongs to its cluster rather than to a neighbouring one, 0 to 1.
     clusters_ : structured ndarray of shape (n_clusters,)
-        One row for each cluster: ``n_samples``, ``weight``, ``medoid``, ``medoid_mean``, ``mean_within``, ``mean_nearest``.
+        One row for each cluster: ``n_samples``, ``weight``, ``medoid``, ``medoid_mean``, ``mean_within``, ``mean_nearest``. ``medoid`` is the item with the
+        lowest mean dissimilarity to the cluster, which is ``medoid_mean``. ``mean_within`` is the mean dissimilarity between members, and ``mean_nearest`` that
+        from members to the nearest other cluster.
     free_energy_, temperature_, critical_temperature_, history_, splits_, n_iter_
         The same as for :class:`DAClustering`; temperatures are in the unit of the dissimilarities.
     plateaus_ : structured ndarray or None
-        If you gave no number, the range of temperatures with each number of clusters: ``n_clusters``, ``from_temperature``, ``to_temperature``.
+        If you gave no number of clusters: one row for each number, with the range of temperatures that have this number: ``n_clusters``, ``from_temperature``,
+        ``to_temperature``.
     missing_pairs_ : int
         The number of pairs without a dissimilarity.
     is_damped_ : bool
-        Whether iterations were damped, because they oscillated. This happens with non-metric dissimilarities.
+        Whether iterations were damped, because they oscillated. Iterations may oscillate if the dissimilarities are not a metric.
     n_features_in_ : int
         The number of columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
@@ -546,14 +552,14 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Predict the cluster of new items: the one with the smallest field.
+        """Predict the cluster of new items: the cluster in which the item has the smallest field.
 
-        The field of an item in a cluster is its mean dissimilarity to the members, minus half the mean dissimilarity between members.
+        The field of an item in a cluster is its mean dissimilarity to the members of the cluster, minus half the mean dissimilarity between members.
 
         Parameters
         ----------
         X : array-like of shape (n_items, n_samples) or (n_items, n_features)
-            Dissimilarities to the fitted items for ``metric='precomputed'``, with NaN for unknown ones; otherwise rows of numbers.
+            Dissimilarities to the fitted items for ``metric='precomputed'``, with NaN for unknown dissimilarities; otherwise rows of numbers.
 
         Returns
         -------
@@ -574,7 +580,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         return np.argmin(self._fields(X, "predict"), axis=1).astype(np.int32)
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the negative weighted sum of each item's smallest field: greater is better. For the fitted items, it is ``-cost_``.
+        """Return the negative weighted sum of each item's smallest field: greater is better. For the fitted items, the score is ``-cost_``.
 
         Parameters
         ----------
@@ -601,7 +607,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         return -float(np.sum(least) if item_weights is None else np.dot(least, item_weights))
 
     def _fields(self, X: ArrayLike, asked: str) -> NDArray[np.float64]:
-        """Returns the field of each item in each cluster. It is infinite if no dissimilarity to the cluster is known."""
+        """Returns the field of each item in each cluster. The field is infinite if no dissimilarity to the cluster is known."""
         check_is_fitted(self)
         to_fitted = self._to_others(self._validated(X, reset=False), self._fit_X, asked)
         item_weights = np.ones(len(self.labels_)) if self._weights is None else self._weights
@@ -621,9 +627,9 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         Parameters
         ----------
         dissimilarities : array-like of shape (n_samples, n_samples), default=None
-            The dissimilarities of the fitted items. ``None``: Lehr computes them from the fitted rows. With ``metric='precomputed'``, you must pass them.
+            The dissimilarities of the fitted items. With ``None``, Lehr computes them from the fitted rows. With ``metric='precomputed'``, you must pass them.
         ax : matplotlib.axes.Axes, default=None
-            The axes to draw on. ``None``: the axes of a new figure.
+            The axes to draw on. ``None`` creates a new figure.
 
         Returns
         -------

@@ -1,7 +1,7 @@
-"""Small real data sets inside the package (``load_*``), and larger ones from their public sources (``fetch_*``).
+"""Small real data sets inside the package (``load_*``), and larger data sets from their public sources (``fetch_*``).
 
-The folder ``datasets`` of the source code states the origin and licence of each small data set. For larger ones, see the notes of each function. Lehr downloads
-a file once (:func:`fetch`), and checks its shape. So you notice if a network returned a web page instead of the file.
+The folder ``datasets`` of the source code states the origin and licence of each small data set. For the larger data sets, see the notes of each function. Lehr
+downloads a file once (:func:`fetch`), and checks its shape. So you get an error if a network returned a web page instead of the file.
 """
 
 from __future__ import annotations
@@ -187,17 +187,17 @@ def fetch_sipu(name: str, *, return_X_y: bool = False, url: str | None = None, f
     return_X_y : bool, default=False
         Whether to return only ``(data, target)``.
     url : str, default=None
-        Another URL of the same file. ``None``: the URL at the School of Computing, University of Eastern Finland.
+        Another URL of the same file. ``None`` means the URL at the School of Computing, University of Eastern Finland.
     folder : path-like, default=None
-        The folder for the file. ``None``: the same as for :func:`fetch`.
+        The folder for the file. ``None`` means the same folder as for :func:`fetch`.
     verbose : bool, default=False
         Whether to show progress on standard error.
 
     Returns
     -------
     Bunch
-        ``data`` of shape (n, 2), or (1024, d), ``feature_names``, ``n_clusters`` as the authors state it, and ``target``. Targets begin at 0; ``None`` if the
-        file has no labels.
+        ``data`` of shape (n, 2), or (1024, d), ``feature_names``, ``n_clusters`` as the authors state it, and ``target``. The targets are labels from 0;
+        ``None`` if the file has no labels.
 
     Raises
     ------
@@ -206,8 +206,8 @@ def fetch_sipu(name: str, *, return_X_y: bool = False, url: str | None = None, f
 
     Notes
     -----
-    Published for use with citation, without a named licence: P. Fränti and S. Sieranoja, "K-means properties on six clustering benchmark datasets", Applied
-    Intelligence 48, 2018, and the source that https://cs.uef.fi/sipu/datasets names for each set.
+    The authors publish the sets for use with citation, without a named licence: P. Fränti and S. Sieranoja, "K-means properties on six clustering benchmark
+    datasets", Applied Intelligence 48, 2018, and the source that https://cs.uef.fi/sipu/datasets names for each set.
 
     Examples
     --------
@@ -232,9 +232,9 @@ def fetch_letters(*, return_X_y: bool = False, url: str | None = None, folder: _
     return_X_y : bool, default=False
         Whether to return only ``(data, target)``.
     url : str, default=None
-        Another URL of the same file; Lehr verifies its checksum. ``None``: the URL at the UCI Machine Learning Repository.
+        Another URL of the same file; Lehr verifies its checksum. ``None`` means the URL at the UCI Machine Learning Repository.
     folder : path-like, default=None
-        The folder for the file. ``None``: the same as for :func:`fetch`.
+        The folder for the file. ``None`` means the same folder as for :func:`fetch`.
     verbose : bool, default=False
         Whether to show progress on standard error.
 
@@ -265,16 +265,17 @@ def fetch_pen_digits(*, return_X_y: bool = False, url: str | None = None, folder
     return_X_y : bool, default=False
         Whether to return only ``(data, target)``.
     url : str, default=None
-        Another URL of the same file; Lehr verifies its checksum. ``None``: the URL at the UCI Machine Learning Repository.
+        Another URL of the same file; Lehr verifies its checksum. ``None`` means the URL at the UCI Machine Learning Repository.
     folder : path-like, default=None
-        The folder for the file. ``None``: the same as for :func:`fetch`.
+        The folder for the file. ``None`` means the same folder as for :func:`fetch`.
     verbose : bool, default=False
         Whether to show progress on standard error.
 
     Returns
     -------
     Bunch
-        ``data`` of shape (10992, 16), ``feature_names``, and ``target``: the digits. The first 7,494 rows are by 30 writers, the rest by 14 other writers.
+        ``data`` of shape (10992, 16), ``feature_names``, and ``target``: the digits. The first 7,494 rows are by 30 writers, the remaining rows by 14 other
+        writers.
 
     Notes
     -----
@@ -298,9 +299,10 @@ def fetch_covertype(*, return_X_y: bool = False, url: str | None = None, folder:
     return_X_y : bool, default=False
         Whether to return only ``(data, target)``.
     url : str, default=None
-        Another URL of the same file; Lehr verifies its checksum. ``None``: the copy of the UCI Machine Learning Repository's file that scikit-learn also uses.
+        Another URL of the same file; Lehr verifies its checksum. ``None`` means the copy of the UCI Machine Learning Repository's file that scikit-learn also
+        uses.
     folder : path-like, default=None
-        The folder for the file. ``None``: the same as for :func:`fetch`.
+        The folder for the file. ``None`` means the same folder as for :func:`fetch`.
     verbose : bool, default=False
         Whether to show progress on standard error.
 
@@ -308,8 +310,8 @@ def fetch_covertype(*, return_X_y: bool = False, url: str | None = None, folder:
     -------
     Bunch
         ``data`` of shape (581012, 54), ``feature_names``, and ``target`` from 0 to 6. The first 10 columns are measurements of the terrain in different units.
-        The other 44 are 0 or 1, for the wilderness area and the soil type. Targets are spruce and fir, lodgepole pine, ponderosa pine, cottonwood and willow,
-        aspen, Douglas fir, krummholz.
+        The other 44 columns are 0 or 1, for the wilderness area and the soil type. Targets are spruce and fir, lodgepole pine, ponderosa pine, cottonwood and
+        willow, aspen, Douglas fir, krummholz.
 
     Notes
     -----
@@ -331,11 +333,12 @@ def fetch_block_groups(state: str | None = None, *, url: str | None = None, fold
     Parameters
     ----------
     state : str, default=None
-        The two-digit code of a state, such as ``'18'`` for Indiana. ``None``: all states, the District of Columbia and Puerto Rico, with 242,335 block groups.
+        The two-digit code of a state, such as ``'18'`` for Indiana. ``None`` means all states, the District of Columbia and Puerto Rico, with 242,335 block
+        groups.
     url : str, default=None
-        Another URL of the same file. ``None``: the URL at the US Census Bureau.
+        Another URL of the same file. ``None`` means the URL at the US Census Bureau.
     folder : path-like, default=None
-        The folder for the file. ``None``: the same as for :func:`fetch`.
+        The folder for the file. ``None`` means the same folder as for :func:`fetch`.
     verbose : bool, default=False
         Whether to show progress on standard error.
 

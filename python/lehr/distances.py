@@ -30,13 +30,13 @@ __dir__ = listed(__all__)
 FEATURE_METRICS = ("euclidean", "sqeuclidean", "manhattan", "cosine", "correlation")
 #: The further metrics of scikit-learn.
 _OTHER_METRICS = frozenset(_VALID_METRICS) - {"precomputed", *FEATURE_METRICS}
-#: The metrics that are supported for sparse rows; others would make them dense.
+#: The metrics that support sparse rows. Other metrics would make the rows dense.
 _SPARSE_METRICS = frozenset({"cityblock", "cosine", "euclidean", "l1", "l2", "manhattan", "sqeuclidean"})
 #: Metrics that have another name in SciPy and scikit-learn than in Lehr.
 _NAMES = {"sqeuclidean": "squared-euclidean"}
-#: The largest cosine distance that may be rounding error of 0.
+#: The largest cosine or correlation distance that counts as a rounding error of 0.
 _ROUNDING = 8 * np.finfo(np.float64).eps
-#: The names in Lehr of the types of a result.
+#: Lehr's names for the element types of a result.
 _ELEMENTS = {np.dtype(np.float64): "f64", np.dtype(np.float32): "f32"}
 
 
@@ -72,11 +72,11 @@ def of_rows(X: Any, Y: Any, metric: Any, metric_params: dict[str, Any] | None, n
     if metric == "sqeuclidean" and issparse(X):
         metric, metric_params = "euclidean", {**(metric_params or {}), "squared": True}
     if metric in PAIRWISE_BOOLEAN_FUNCTIONS:
-        # Convert numbers here, because scikit-learn's warning about it would point at its own code.
+        # Convert numbers here, because scikit-learn's warning about the conversion would point at its own code.
         X, Y = _truths(X, metric), None if Y is None else _truths(Y, metric)
     found = sklearn.metrics.pairwise_distances(X, Y, metric=metric, n_jobs=n_jobs, **(metric_params or {}))
     if Y is None and np.ndim(found) == 2:
-        # By rounding, the distance of a row to itself may differ from 0.
+        # Because of rounding, the distance of a row to itself may differ from 0.
         np.fill_diagonal(found, 0.0)
     return _defined(np.asarray(found), metric)
 
@@ -84,7 +84,7 @@ def of_rows(X: Any, Y: Any, metric: Any, metric_params: dict[str, Any] | None, n
 def _canonical(rows: Any) -> Any:
     """Converts sparse rows for scikit-learn's metrics: without duplicate entries, and with 32-bit indices if these suffice.
 
-    Otherwise the metrics would count duplicate entries separately.
+    The metrics would count each duplicate entry as a separate value.
     """
     if not issparse(rows):
         return rows
@@ -98,7 +98,7 @@ def _canonical(rows: Any) -> Any:
 
 
 def _truths(rows: NDArray[Any], metric: str) -> NDArray[np.bool_]:
-    """Converts rows to truth values, which some metrics compare."""
+    """Converts rows to truth values, for metrics that compare these. Warns if a number is neither 0 nor 1."""
     truths: NDArray[np.bool_] = rows != 0
     if not np.array_equal(truths, rows):
         _checks.warn(f"metric {metric!r} compares truth values: numbers other than 0 count as true.", DataConversionWarning)
@@ -106,7 +106,7 @@ def _truths(rows: NDArray[Any], metric: str) -> NDArray[np.bool_]:
 
 
 def _angles(X: Any, Y: Any, metric: str) -> NDArray[np.float64]:
-    """Cosine or correlation distances, computed row by row, so that they do not depend on other rows. Rounding errors of 0 become 0."""
+    """Computes cosine or correlation distances row by row, so that they do not depend on other rows. Tiny rounding errors become 0."""
     found: NDArray[np.float64] = cdist(X, Y, metric)
     if metric == "cosine":
         # SciPy returns NaN for a row of zeros, whose distance from every other row is 1.
@@ -122,7 +122,7 @@ def _defined(found: NDArray[Any], metric: Any) -> NDArray[Any]:
     Raises
     ------
     ValueError
-        If the metric is undefined for a pair of rows; the message gives their positions.
+        If the metric is undefined for a pair of rows; the message gives the positions of one such pair.
     """
     undefined = np.isnan(found)
     if found.ndim == 2 and undefined.any():
@@ -145,14 +145,14 @@ def read_fasta(path: str | PathLike[str], *, alphabet: Literal["dna", "protein"]
     path : path-like
         The file.
     alphabet : {'dna', 'protein'}, default=None
-        ``None``: Lehr detects it.
+        The kind of sequences. With ``None``, Lehr detects the kind.
     aligned : bool, default=False
-        Whether the sequences are aligned. Then gaps are allowed, and all lengths must be equal.
+        Whether the sequences are aligned. Aligned sequences may have gaps, and must have equal lengths.
 
     Returns
     -------
     Sequences
-        The sequences. The id of each is the first word after ``>``.
+        The sequences. The id of a sequence is the first word after ``>``.
 
     Raises
     ------
@@ -214,7 +214,7 @@ def fingerprints_from_rdkit(vectors: Iterable[Any], ids: Iterable[str] | None = 
     vectors : iterable of rdkit.DataStructs.ExplicitBitVect
         The bit vectors, all of the same length.
     ids : iterable of str, default=None
-        The ids of the vectors. ``None``: numbers from 0.
+        The ids of the vectors. ``None`` means numbers from 0.
 
     Returns
     -------
@@ -279,7 +279,7 @@ def pairwise_distances(
     """Compute the dissimilarities of all pairs of items.
 
     Metrics and results are the same as in ``lehr distances``. The result takes 8 bytes for each of the ``n_items ** 2`` pairs, for example 800 MB for 10,000
-    items. It takes half as much in ``numpy.float32``, and half as much if condensed.
+    items. With ``numpy.float32`` it takes half as much memory, and so it does if condensed.
 
     Parameters
     ----------
@@ -288,8 +288,8 @@ def pairwise_distances(
         scaled up to all columns. With ``metric='gower'``, a table with numbers, categories and dates: from pandas, Polars or Arrow, a dictionary of columns, or
         an array.
     Y : as ``items``, default=None
-        Other items to compare with: Lehr then computes only the ``n_items * n_others`` pairs between the two. ``None``: the items are compared with each other.
-        A string is read as the metric, which was the second argument in earlier versions.
+        Other items to compare with: Lehr then computes only the ``n_items * n_others`` pairs of an item and another item. With ``None``, the items are compared
+        with each other. A string is taken as ``metric``, which was the second argument in earlier versions.
     metric : str, default=None
         For sequences ``'identity'`` (the default), ``'identity-without-gaps'``, ``'jukes-cantor'``, ``'kimura'``, ``'score-over-smaller'``,
         ``'score-over-larger'``, ``'score-over-mean'``; with ``alignment='given'`` ``'hamming'`` (the default), ``'p-distance'``, ``'jukes-cantor'``,
@@ -301,17 +301,17 @@ def pairwise_distances(
         For sequences: Smith-Waterman, Needleman-Wunsch, Needleman-Wunsch without penalties for gaps at the ends, or the existing alignment. ``None``:
         ``'given'`` for ``'hamming'`` and ``'p-distance'``, otherwise ``'local'``.
     matrix : str, default=None
-        For sequences: ``'ednafull'``, ``'blosum62'`` or ``'EQUAL/DIFFERENT'`` such as ``'5/-4'``. ``None``: ``'ednafull'`` for DNA, ``'blosum62'`` for
+        For sequences: ``'ednafull'``, ``'blosum62'`` or ``'EQUAL/DIFFERENT'`` such as ``'5/-4'``. ``None`` means ``'ednafull'`` for DNA, ``'blosum62'`` for
         proteins.
     gap_open : int, default=None
-        For sequences: the cost of the first letter in a gap. ``None``: 14 for DNA, 10 for proteins.
+        For sequences: the cost of the first letter in a gap. ``None`` means 14 for DNA, 10 for proteins.
     gap_extend : int, default=None
-        For sequences: the cost of each further letter in a gap. ``None``: 4 for DNA, 1 for proteins.
+        For sequences: the cost of each further letter in a gap. ``None`` means 4 for DNA, 1 for proteins.
     overlap : float, default=None
-        A share from 0 to 1. Local alignments that cover a smaller share of the shorter sequence give NaN. ``None``: 0.7.
+        A share from 0 to 1. Local alignments that cover a smaller share of the shorter sequence give NaN. ``None`` means 0.7.
     ambiguous : {'skip', 'differ'}, default=None
         For aligned nucleotides, with ``'p-distance'``, ``'jukes-cantor'`` and ``'kimura'``: how to count a position with an ambiguous letter, such as a masked
-        ``N``. ``'skip'``: leave the position out, like a gap. ``'differ'``: count a difference, unless both letters are the same. ``None``: ``'skip'``.
+        ``N``. ``'skip'``: leave the position out, like a gap. ``'differ'``: count a difference, unless both letters are the same. ``None`` means ``'skip'``.
     standardize : bool, default=False
         For rows: whether to standardise each column to mean 0 and standard deviation 1 first.
     condensed : bool, default=False
@@ -319,8 +319,8 @@ def pairwise_distances(
     dtype : {numpy.float64, numpy.float32}, default=numpy.float64
         The type of the result.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
-        MPI job. The result does not depend on it.
+        The number of threads; -1 uses all processors. ``None`` uses ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process
+        of an MPI job. The result does not depend on the number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
@@ -443,5 +443,5 @@ def _warn_of_parts(items: Sequences, others: Sequences | None, found: NDArray[An
 
 
 def _word(name: str) -> str:
-    """Returns the declared name of an option's value, which Python spells with hyphens."""
+    """Returns the name of an option's value in the Rust extension, with underscores instead of hyphens."""
     return name.replace("-", "_")

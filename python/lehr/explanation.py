@@ -34,12 +34,12 @@ class Mark:
     level : str or None
         The text, if the column is a category.
     inside, overall : float
-        The means in the cluster and in all rows. For logarithms these are geometric means, for dates seconds since 1970, and for a text its share.
+        The means in the cluster and in all rows. For the columns in ``log`` these are geometric means, for dates seconds since 1970, and for a text its share.
     test_value : float
-        The difference in standard deviations of a normal distribution (*valeur-test*, as in ``catdes`` of FactoMineR). It is positive if the cluster has the
-        higher value.
+        The difference in standard deviations of a normal distribution (*valeur-test*, as in ``catdes`` of FactoMineR). The test value is positive if the
+        cluster has the higher mean or share.
     probability : float
-        The two-sided p-value of the difference, multiplied by the number of comparisons (Bonferroni).
+        The two-sided p-value of the difference, multiplied by the number of comparisons (Bonferroni), at most 1.
     effect : float
         Cohen's d for numbers, Cohen's h for shares: 0.2 is small, 0.5 medium, 0.8 large.
     words : str
@@ -74,7 +74,7 @@ class Portrait:
     rows : int
         The number of rows in the cluster.
     marks : tuple of Mark
-        The columns that differ significantly, with an effect of at least 0.2, sorted by decreasing effect.
+        The columns and texts in which the cluster differs significantly, with an effect of at least 0.2, sorted by decreasing effect.
     typical_row : int or None
         The position of the row that is nearest to the centre. ``None`` if distances are not known, or the cluster has no rows.
     extreme_rows : tuple of int
@@ -106,7 +106,7 @@ class Rule:
     conditions : tuple of str
         The conditions that all rows of the rule meet, such as ``'revenue > 812'``.
     cluster : int
-        The cluster of most of these rows.
+        The cluster of most rows that meet the conditions.
     rows : int
         The number of rows that meet the conditions.
     purity : float
@@ -130,7 +130,7 @@ class Rule:
 
 
 class Explanation(Sequence[Portrait]):
-    """The differences between clusters: a sequence with a :class:`Portrait` for each cluster. Printing it shows a line for each cluster.
+    """The differences between clusters: a sequence with a :class:`Portrait` for each cluster. Printing it shows a line for each cluster and for the rules.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ class Outlier:
     score : float
         The distance, divided by the cluster's threshold for outliers; above 1.
     columns : tuple of (str, float)
-        Up to three columns that contribute most to the squared distance, with their shares.
+        Up to three columns that contribute most to the squared distance, at least 5 % each, with their shares.
 
     Examples
     --------
@@ -267,12 +267,12 @@ class Outlier:
 
 
 class Outliers(Sequence[Outlier]):
-    """The outliers, sorted by decreasing score. Printing it shows a line for each of the first 20.
+    """The outliers, sorted by decreasing score. Printing them shows a line for each of the first 20 outliers.
 
     Parameters
     ----------
     rows : sequence of Outlier
-        By decreasing score.
+        The outliers, by decreasing score.
     radius : float
         The distance from the centre beyond which a row of a typical cluster is an outlier, in the unit of the rows. A :class:`DAClustering` with this
         ``outlier_radius`` leaves out roughly the same rows.

@@ -77,9 +77,9 @@ class _Fit:
 class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
     """K-means clustering with k-means++ initialisation; keeps the best of several initialisations.
 
-    Use it for comparison, or if you prefer k-means. :class:`DAClustering` often finds in one run a result for which k-means needs many initialisations. Rows
-    are grouped into boxes. An iteration skips centres that cannot be nearest to any row of a box, and boxes around which no centre has moved. This does not
-    change the result. Results are bit-identical for any number of threads and processes.
+    Use this estimator for comparison, or if you prefer k-means. :class:`DAClustering` often finds in one run a result for which k-means needs many
+    initialisations. Rows are grouped into boxes. An iteration skips centres that cannot be nearest to any row of a box, and boxes around which no centre has
+    moved. Skipping does not change the result. Results are bit-identical for any number of threads and processes.
 
     Differences from scikit-learn: ``n_init=None`` means 10 random initialisations, ``random_state=None`` is a fixed seed, and with ``init='k-means++'``
     clusters are numbered by decreasing weight.
@@ -92,26 +92,26 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         The initial centres. ``'k-means++'``: rows far from each other are preferred. ``'random'``: rows drawn in proportion to their weights. A function
         ``init(X, n_clusters, random_state)`` returns the centres. You can also pass the centres as an array, in the unit of ``X``.
     n_init : int, 'auto' or None, default=None
-        The number of initialisations; the best result is kept. ``None``: 10, as in the command, or 1 with given centres. ``'auto'``: 1 with ``'k-means++'`` or
-        given centres, 10 with ``'random'`` or a function, as in scikit-learn.
+        The number of initialisations; the best result is kept. ``None`` means 10, as in the command, or 1 with given centres. ``'auto'``: 1 with
+        ``'k-means++'`` or given centres, 10 with ``'random'`` or a function, as in scikit-learn.
     max_iter : int, default=300
         The maximum number of iterations for each initialisation. An iteration assigns each row to its nearest centre, and moves each centre to the mean of its
         rows.
     tol : float, default=1e-4
-        Iterations end when one lowers the sum of squares by at most the share ``tol / (n_clusters * n_features)``. With 0, they continue until no label
-        changes. Scikit-learn instead compares the squared moves of the centres with the mean variance of the columns. For clusters of equal weight, both
+        Iterations end when an iteration lowers the sum of squares by at most the share ``tol / (n_clusters * n_features)``. With 0, they continue until no
+        label changes. Scikit-learn instead compares the squared moves of the centres with the mean variance of the columns. For clusters of equal weight, both
         criteria are equivalent; otherwise Lehr stops later rather than earlier.
     algorithm : {'bounded', 'plain', 'elkan', 'lloyd'}, default='bounded'
-        ``'bounded'`` skips distances that cannot change the result; ``'plain'`` computes all. The results are bit-identical. Scikit-learn's names are aliases:
-        ``'elkan'`` for ``'bounded'``, ``'lloyd'`` for ``'plain'``.
+        ``'bounded'`` skips distances that cannot change the result; ``'plain'`` computes all distances. The results are bit-identical. Scikit-learn's names are
+        aliases: ``'elkan'`` for ``'bounded'``, ``'lloyd'`` for ``'plain'``.
     precision : {'double', 'single'}, default='double'
         The precision of rows during iterations. Single precision takes half the memory and is faster. Labels and centres are always computed in double
         precision.
     random_state : int, RandomState instance or None, default=None
-        The random seed for initialisations. ``None``: 0, so that the same call gives the same result.
+        The random seed for initialisations. ``None`` means 0, so that the same call gives the same result.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
-        MPI job. The result is bit-identical for any number of threads.
+        The number of threads; -1 uses all processors. ``None`` uses ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process
+        of an MPI job. The result is bit-identical for any number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
@@ -125,22 +125,22 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        The centres in the unit of ``X``; float32 if ``X`` is float32. They are the weighted means of their rows, or slightly off if ``tol`` or ``max_iter``
+        The centres in the unit of ``X``; float32 if ``X`` is float32. A centre is the weighted mean of its rows, or slightly off if ``tol`` or ``max_iter``
         ended the run. With ``init='k-means++'``, clusters are numbered by decreasing weight, otherwise in the order of the initial centres.
     n_clusters_ : int
-        The number of clusters. It is smaller than ``n_clusters`` only if ``X`` has fewer distinct rows of positive weight.
+        The number of clusters, which is smaller than ``n_clusters`` only if ``X`` has fewer distinct rows of positive weight.
     labels_ : ndarray of shape (n_samples,), int32
-        The cluster of each row: the one with the nearest centre, as ``predict(X)`` returns it.
+        The cluster of each row: the cluster with the nearest centre, as ``predict(X)`` returns it.
     clusters_ : structured ndarray of shape (n_clusters,)
         One row for each cluster: ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre). Unless ``X`` has single precision, also
-        ``probability``, the mean of the cluster's rows.
+        ``probability``, the mean probability of the cluster's rows.
     inertia_ : float
         The weighted sum of squared distances from rows to the centres of their clusters, in the squared unit of ``X``.
     inertias_ : ndarray of shape (n_starts,)
-        The sum of squares at the end of each initialisation; one number if you gave the centres.
+        The sum of squares at the end of each initialisation; a single number if you gave the centres.
     n_steps_ : int
-        After :meth:`partial_fit`, the number of batches so far. Then ``labels_`` and ``inertia_`` describe the last batch, and ``clusters_`` describes all
-        batches.
+        After :meth:`partial_fit`, the number of batches so far. After several batches, ``labels_`` and ``inertia_`` describe the last batch, and ``clusters_``
+        describes all batches.
     n_iter_ : int
         The number of iterations of the best initialisation, at most ``max_iter``.
     n_features_in_ : int
@@ -229,7 +229,7 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         return checked
 
     def _initialisations(self) -> int:
-        """Returns the number of initialisations. With given centres, it is 1, whatever the user requested."""
+        """Returns the number of initialisations. With given centres, the number is 1, whatever the user requested."""
         is_given = not isinstance(self.init, str) and not callable(self.init)
         if self.n_init is None:
             return 1 if is_given else _STARTS
@@ -353,7 +353,7 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         labels = fit.labels
         self.clusters_, self.inertia_ = fit.clusters, fit.inertia
         if centers.dtype == np.float32:
-            # Rounding centres to single precision may change which one is nearest.
+            # Rounding the centres to single precision may change which centre is nearest to a row.
             near = _native.nearest(rows, centers.astype(np.float64), threads=self._threads())
             labels, squares = near["labels"], np.square(near["distances"])
             shares = np.ones(len(labels)) if row_weights is None else row_weights

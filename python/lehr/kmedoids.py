@@ -44,8 +44,8 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
     max_iter : int, default=100
         The maximum number of passes over all items that look for swaps; 0 keeps the initial medoids.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
-        MPI job. The result does not depend on it.
+        The number of threads; -1 uses all processors. ``None`` uses ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process
+        of an MPI job. The result does not depend on the number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
@@ -57,7 +57,7 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,), int32
-        The cluster of each item: the one with the nearest medoid. Clusters are numbered by decreasing weight.
+        The cluster of each item: the cluster with the nearest medoid. Clusters are numbered by decreasing weight.
     medoid_indices_ : ndarray of shape (n_clusters,), int64
         The medoid of each cluster, by item number.
     cluster_centers_ : ndarray of shape (n_clusters, n_features) or None
@@ -174,7 +174,7 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
         return len(self.medoid_indices_)
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Predict the cluster of items: the one with the nearest medoid.
+        """Predict the cluster of items: the cluster with the nearest medoid.
 
         For the fitted items, the result is ``labels_``, except for items that are equally near to two medoids.
 
@@ -196,7 +196,7 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
         return np.argmin(self._to_medoids(X, "predict"), axis=1).astype(np.int32)
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the dissimilarities to the medoids.
+        """Return the dissimilarity of each item to each medoid.
 
         Parameters
         ----------
@@ -206,7 +206,7 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
         Returns
         -------
         dissimilarities : ndarray of shape (n_items, n_clusters)
-            float32 if ``X`` is float32.
+            The values are float32 if ``X`` is float32.
 
         Examples
         --------
@@ -224,7 +224,7 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
         X : array-like of shape (n_samples, n_samples) or (n_samples, n_features)
             The same as for :meth:`fit`: the fitted dissimilarities or rows.
         ax : matplotlib.axes.Axes, default=None
-            The axes to draw on. ``None``: the axes of a new figure.
+            The axes to draw on. ``None`` creates a new figure.
 
         Returns
         -------

@@ -31,9 +31,9 @@ _FLOATS = (np.float64, np.float32)
 _WEIGHTINGS = {"equal": "Equal", "sammon": "Sammon", "inverse_square": "InverseSquare"}
 #: The weight of a pair is this power of its dissimilarity.
 _POWERS = {"equal": 0.0, "sammon": -1.0, "inverse_square": -2.0}
-#: The last is scikit-learn's name for the first.
+#: The initial positions, by their names in the Rust extension. ``'classical_mds'`` is scikit-learn's name for ``'classical'``.
 _STARTS = {"classical": "Classical", "random": "Random", "classical_mds": "Classical"}
-#: The Rust extension's warning for a fit that ``max_iter`` ended. It also counts the evaluation of the initial map as an iteration.
+#: The Rust extension's warning for a fit that ``max_iter`` ended. The extension also counts the evaluation of the initial map as an iteration.
 _STILL_FELL = re.compile(r"^(the stress still fell after )\d+ iteration")
 
 
@@ -63,34 +63,34 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
     init : {'classical', 'random', 'classical_mds'}, default='classical'
         The initial positions; ``'classical_mds'`` is scikit-learn's name for ``'classical'``. To pass your own positions, use ``fit(X, init=...)``.
     n_init : int, default=4
-        The number of random initialisations; the best result is kept. Other initialisations are used once.
+        The number of random initialisations; the best result is kept. Lehr uses any other initialisation only once.
     max_iter : int, default=1000
         The maximum number of iterations for each initialisation, or at each temperature.
     tol : float, default=1e-6
-        Iterations end when one lowers the stress by less than this share, 1e-15 to 0.1.
+        Iterations end when an iteration lowers the stress by less than this share, 1e-15 to 0.1.
     relaxed : bool, default=True
         Whether to take longer steps if they lower the stress, which about halves the number of iterations.
     cooling : float, default=0.95
         The factor from one temperature to the next while annealing, 0.5 to 0.999.
     warm_start : bool, default=False
-        Whether ``fit`` starts from the previous ``embedding_``, if it has the same shape and you pass no positions.
+        Whether ``fit`` starts from the previous ``embedding_``, if this has the required shape and you pass no positions.
     normalized_stress : bool, 'auto' or None, default=None
-        The kind of stress in ``stress_``. ``None``: ``raw_stress_`` divided by the weighted sum of the squared dissimilarities. As in scikit-learn, ``False``
-        and ``'auto'`` give the raw stress, and ``True`` gives Kruskal's stress-1.
+        The kind of stress in ``stress_``. ``None`` means ``raw_stress_`` divided by the weighted sum of the squared dissimilarities. As in scikit-learn,
+        ``False`` and ``'auto'`` give the raw stress, and ``True`` gives Kruskal's stress-1.
     eps : float, default=None
         Scikit-learn's name for ``tol``; if you give it, it replaces ``tol``. Scikit-learn measures the decrease as a share of the squared dissimilarities, Lehr
-        as a share of the stress. Therefore Lehr never stops earlier with the same number.
+        as a share of the stress. Therefore Lehr never stops earlier than scikit-learn with the same ``eps``.
     metric_mds : bool, default=True
-        ``False``: non-metric scaling, which uses only the order of the dissimilarities. It does not support ``pair_weight``, missing pairs, fixed items,
-        ``annealed`` or ``weighting``. ``stress_`` is then stress-1, unless ``normalized_stress=False``, and ``raw_stress_`` compares distances with
-        disparities. Non-metric scaling starts from the metric map, or from random positions.
+        ``False``: non-metric scaling, which uses only the order of the dissimilarities. Non-metric scaling does not support ``pair_weight``, missing pairs,
+        fixed items, ``annealed`` or ``weighting``. ``stress_`` is then stress-1, unless ``normalized_stress=False``, and ``raw_stress_`` compares distances
+        with disparities. Non-metric scaling starts from the metric map, or from random positions.
     n_neighbors : int, default=10
         The number of nearest items that determine the position of a new item; more than ``n_components``.
     random_state : int, RandomState instance or None, default=None
-        The random seed for random initialisations. ``None``: 0, so that the same call gives the same result.
+        The random seed for random initialisations. ``None`` means 0, so that the same call gives the same result.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
-        MPI job. The result does not depend on it.
+        The number of threads; -1 uses all processors. ``None`` uses ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process
+        of an MPI job. The result does not depend on the number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
@@ -105,13 +105,13 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         principal axes.
     stress_ : float
         The stress of the kind that ``normalized_stress`` selects. By default, the weighted sum of squared errors, divided by the weighted sum of squared
-        dissimilarities; 0 is an exact map. Multiplied by the sum of ``D[i, j] ** 2`` over pairs i < j, it gives the raw stress, which scikit-learn calls
-        ``stress_``.
+        dissimilarities; 0 is an exact map. Without weights, this stress multiplied by the sum of ``D[i, j] ** 2`` over pairs i < j is the raw stress, which
+        scikit-learn calls ``stress_``.
     stress_1_ : float
-        Kruskal's stress-1: the square root of the ratio of the raw stress to the sum of squared distances in the map. It is ``stress_`` of scikit-learn with
-        ``normalized_stress=True``.
+        Kruskal's stress-1: the square root of the ratio of the raw stress to the sum of squared distances in the map. Scikit-learn's ``stress_`` with
+        ``normalized_stress=True`` is this number.
     raw_stress_ : float
-        The weighted sum of squared errors, with each pair once. It is ``stress_`` of scikit-learn for metric scaling.
+        The weighted sum of squared errors, with each pair once. For metric scaling, scikit-learn's ``stress_`` is this number.
     item_stress_ : ndarray of shape (n_samples,)
         The error of each item: its mean squared error, divided by the mean squared dissimilarity.
     is_converged_ : bool
@@ -265,7 +265,8 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
             Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
             The weights of the items, 0 or more. An item of weight 3 counts as three items at one position. An item of weight 0 gets a position but does not
-            affect the others. Initial positions depend on the number of items, not on weights: to compare such maps, pass the same ``init`` to both.
+            affect the other items. Initial positions depend on the number of items, not on their weights. To compare a weighted map with a map of repeated
+            items, pass the same ``init`` to both.
         pair_weight : array-like of shape (n_samples, n_samples), default=None
             The weights of pairs: symmetric, 0 or more. Cannot be used with a ``weighting`` other than ``'equal'``.
         init : array-like of shape (n_samples, n_components), default=None
@@ -281,7 +282,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         ------
         ValueError
             If dissimilarities are negative, not symmetric or not 0 on the diagonal; the message lists the first ten. Also if an item has no known dissimilarity
-            to the others, or a parameter is invalid.
+            to the other items, or a parameter is invalid.
         Stopped
             If the callback returned ``False``.
 
@@ -451,18 +452,18 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Place new items into the map, which does not change.
 
-        The nearest items of the map determine the position of each new item; other new items do not affect it. A new item at dissimilarity 0 from an item of
-        the map gets the same position. Therefore fitted items keep their positions.
+        The nearest items of the map determine the position of a new item; other new items do not affect its position. A new item at dissimilarity 0 from an
+        item of the map gets the same position. Therefore fitted items keep their positions.
 
         Parameters
         ----------
         X : array-like of shape (n_items, n_samples) or (n_items, n_features)
-            Dissimilarities to the fitted items for ``metric='precomputed'``, with NaN for unknown ones; otherwise rows of numbers.
+            Dissimilarities to the fitted items for ``metric='precomputed'``, with NaN for unknown dissimilarities; otherwise rows of numbers.
 
         Returns
         -------
         positions : ndarray of shape (n_items, n_components)
-            float32 if ``X`` is float32.
+            The values are float32 if ``X`` is float32.
 
         Raises
         ------
@@ -505,8 +506,8 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         """Return the negative stress between new items, placed as in :meth:`transform`, and the items of the map: greater is better.
 
         Here, stress is the weighted sum of squared errors, divided by the weighted sum of squared dissimilarities. For the fitted items, with their weights and
-        without ``pair_weight``, the score is ``-stress_`` with ``normalized_stress=None``. With a ``weighting`` other than ``'equal'``, this holds only if no
-        dissimilarity is below the lower limit of ``weighting``.
+        without ``pair_weight``, the score is ``-stress_`` with ``normalized_stress=None``. With a ``weighting`` other than ``'equal'``, the score equals
+        ``-stress_`` only if no dissimilarity is below the lower limit of ``weighting``.
 
         Parameters
         ----------
@@ -549,7 +550,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         labels : array-like of shape (n_samples,), default=None
             The class of each item, which determines its colour.
         ax : matplotlib.axes.Axes, default=None
-            The axes to draw on. ``None``: the axes of a new figure.
+            The axes to draw on. ``None`` creates a new figure.
 
         Returns
         -------

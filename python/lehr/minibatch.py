@@ -72,16 +72,16 @@ class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMi
     batch_size : int, default=10000
         The number of rows in a batch. Batches from an iterator may have any size: Lehr joins or cuts them.
     init_size : int, default=None
-        The number of first rows that determine the initial centres; they should resemble the rest. ``None``: ``batch_size``.
+        The number of first rows that determine the initial centres. These rows should resemble the later rows. ``None`` means ``batch_size``.
     half_life : float, default=None
-        The weight of a row halves after this many further rows, so that centres follow changes in a stream. ``None``: rows keep their weights.
+        The weight of a row halves after this many further rows, so that centres follow changes in a stream. With ``None``, rows keep their weights.
     precision : {'double', 'single'}, default='double'
         The precision of rows in a batch. Sums are always computed in double precision.
     random_state : int, RandomState instance or None, default=None
-        The random seed, which only breaks ties among the first rows. ``None``: 0, so that the same call gives the same result.
+        The random seed, which only breaks ties among the first rows. ``None`` means 0, so that the same call gives the same result.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors. The result is bit-identical for any
-        number of threads.
+        The number of threads; -1 uses all processors. ``None`` uses ``OMP_NUM_THREADS`` if it is set, otherwise all processors. The result is bit-identical for
+        any number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
@@ -93,10 +93,10 @@ class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMi
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        The centres in the unit of ``X``; float32 if ``X`` is float32. Each is the weighted mean of the rows that were assigned to it. Clusters are numbered by
-        decreasing weight.
+        The centres in the unit of ``X``; float32 if ``X`` is float32. A centre is the weighted mean of the rows that were assigned to it. Clusters are numbered
+        by decreasing weight.
     n_clusters_ : int
-        The number of clusters. It is smaller than ``n_clusters`` if there are fewer distinct rows among the first rows.
+        The number of clusters, which is smaller than ``n_clusters`` if there are fewer distinct rows of positive weight among the first rows.
     clusters_ : structured ndarray of shape (n_clusters,)
         One row for each cluster: ``n_samples``, ``weight``, ``remembered`` (the weight that still counts) and ``spread`` (root mean square distance, from the
         centre before each batch).

@@ -38,16 +38,16 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
     Parameters
     ----------
     n_components : int, default=None
-        The number of components, at least 1. ``None``: the number with the lowest BIC.
+        The number of components, at least 1. ``None`` means the number with the lowest BIC.
     covariance_type : {'full', 'tied', 'diag', 'spherical'}, default='full'
         ``'full'``: a covariance matrix for each component. ``'tied'``: one matrix for all components. ``'diag'``: a variance for each component and column.
         ``'spherical'``: a variance for each component. Matrices support at most 512 columns. All types except ``'spherical'`` need columns that vary.
     max_components : int, default=None
-        The maximum number of components that are tried if you don't give ``n_components``. ``None``: 10. If the rows have more groups that are separated by
-        valleys in the density, numbers close to the number of groups are also tried.
+        The maximum number of components that are tried if you don't give ``n_components``. ``None`` means 10. If the rows have more groups that are separated
+        by valleys in the density, numbers close to the number of groups are also tried.
     regularization : float, default=1e-6
-        This share of a column's variance, 0 to 0.1, is added to the variance of each component, so that none becomes narrower. Unlike scikit-learn's
-        ``reg_covar``, it does not depend on the unit of the column.
+        This share of a column's variance, 0 to 0.1, is added to the variance of each component, so that no component becomes narrower than this. Unlike
+        scikit-learn's ``reg_covar``, this share does not depend on the unit of the column.
     tol : float, default=1e-8
         Iterations end when the mean log-likelihood per row can gain no more than this, 1e-12 to 1e-2.
     max_iter : int, default=2000
@@ -55,11 +55,11 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
     cooling : float, default=0.95
         The factor from one temperature to the next while annealing, 0.5 to 0.999.
     random_state : int, RandomState instance or None, default=None
-        The random seed. In ``fit`` it only breaks ties; ``None``: 0, so that the same call gives the same result. In :meth:`sample` it seeds the draw, as in
-        scikit-learn: ``None`` gives other rows each time.
+        The random seed. In ``fit`` it only breaks ties; ``None`` means 0, so that the same call gives the same result. In :meth:`sample`, the seed determines
+        the drawn rows, as in scikit-learn: ``None`` gives other rows each time.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
-        MPI job. The result does not depend on it.
+        The number of threads; -1 uses all processors. ``None`` uses ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process
+        of an MPI job. The result does not depend on the number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
@@ -67,18 +67,18 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
     checkpoint : path-like, default=None
         A file in which ``fit`` saves the state of the run. If the file exists, ``fit`` resumes the run.
     init_params : {'annealed', 'kmeans', 'k-means++', 'random', 'random_from_data'}, default='annealed'
-        The initialisation of EM: annealed clusters, or one of scikit-learn's methods. Methods other than annealing, and the parameters below, need
-        ``n_components`` and rows without missing values. They do not support progress, callbacks or checkpoints.
+        The initialisation of EM: annealed clusters, or one of scikit-learn's methods. Scikit-learn's methods, given initial parameters, ``reg_covar`` and
+        ``warm_start`` need ``n_components`` and rows without missing values. With these options, ``fit`` does not support progress, callbacks or checkpoints.
     n_init : int, default=1
         The number of initialisations; the best result is kept. Annealing always runs once.
     weights_init, means_init, precisions_init : array-like, default=None
         The initial parameters of EM, in the shape of ``weights_``, ``means_`` and ``precisions_``. Components keep this order.
     reg_covar : float, default=None
-        A number that is added to the variance of each column, in the squared unit of ``X``, as in scikit-learn. It replaces ``regularization``, and also allows
-        constant columns.
+        A number that is added to the variance of each column, in the squared unit of ``X``, as in scikit-learn. This number replaces ``regularization``, and
+        also allows constant columns.
     warm_start : bool, default=False
-        Whether ``fit`` starts from the previous mixture, if it has the same shape. With a warm start, or an initialisation other than annealing, EM ends when
-        the mean log-likelihood per row changes by less than ``tol``. ``max_iter=0`` returns the initial mixture.
+        Whether ``fit`` starts from the previous mixture, if this has the required number of components and shape. With a warm start, or an initialisation other
+        than annealing, EM ends when the mean log-likelihood per row changes by less than ``tol``. ``max_iter=0`` returns the initial mixture.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
     means_ : ndarray of shape (n_components, n_features)
         The means of the components, in the unit of ``X``.
     covariances_ : ndarray
-        The covariances. Their shape depends on ``covariance_type``: ``'full'`` (n_components, n_features, n_features), ``'tied'`` (n_features, n_features),
+        The covariances. The shape depends on ``covariance_type``: ``'full'`` (n_components, n_features, n_features), ``'tied'`` (n_features, n_features),
         ``'diag'`` (n_components, n_features), ``'spherical'`` (n_components,).
     labels_ : ndarray of shape (n_samples,), int32
         The component of each row.
@@ -315,7 +315,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
     def _climb(
         self, rows: NDArray[Any], row_weights: NDArray[np.float64] | None, parameters: dict[str, Any]
     ) -> DAGaussianMixture:
-        """Runs EM from random or given initial values."""
+        """Fits the mixture with the EM algorithm of :mod:`lehr._em`, for parameters of scikit-learn that the Rust extension does not support."""
         components, columns = parameters["components"], rows.shape[1]
         starts = int(self.n_init)
         if components is None:
@@ -492,7 +492,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         return {name: as_given(values, rows) if values.dtype.kind == "f" else values for name, values in found.items()}
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Predict the component of each row: the one with the largest membership.
+        """Predict the component of each row: the component with the largest membership.
 
         Parameters
         ----------
@@ -526,7 +526,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         Returns
         -------
         memberships : ndarray of shape (n_samples, n_components)
-            float32 if ``X`` is float32. Each row adds up to 1.
+            The values are float32 if ``X`` is float32. Each row adds up to 1.
 
         Examples
         --------
@@ -547,7 +547,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         Returns
         -------
         log_densities : ndarray of shape (n_samples,)
-            float32 if ``X`` is float32.
+            The values are float32 if ``X`` is float32.
 
         Examples
         --------
@@ -687,7 +687,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         Returns
         -------
         X : ndarray of shape (n_samples, n_features)
-            float32 if the fitted rows are.
+            The drawn rows; float32 if the fitted rows are float32.
         labels : ndarray of shape (n_samples,), int32
             The component of each row.
 
@@ -716,7 +716,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         X : array-like of shape (n_samples, n_features)
             The fitted rows. Rows with missing values are left out.
         ax : matplotlib.axes.Axes, default=None
-            The axes to draw on. ``None``: the axes of a new figure.
+            The axes to draw on. ``None`` creates a new figure.
 
         Returns
         -------

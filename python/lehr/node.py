@@ -156,7 +156,7 @@ class Node(_Client):
         operation : str
             The name of the operation in the contract.
         body : Any, default=None
-            The fields of the request: any JSON value; NumPy numbers and arrays are converted. ``None``: no fields.
+            The fields of the request: any JSON value; NumPy numbers and arrays are converted. ``None`` means no fields.
 
         Returns
         -------
@@ -228,7 +228,7 @@ class Node(_Client):
     ) -> dict[str, Any]:
         """Upload data to the data sets of the node.
 
-        Lehr sends large files in pieces, and resumes an interrupted upload where it stopped.
+        Lehr sends large files in pieces. If an upload is interrupted, the same call resumes it where it stopped.
 
         Parameters
         ----------
@@ -238,7 +238,8 @@ class Node(_Client):
         name : str
             The name of the data set on the node.
         format : str or None, default=None
-            ``"csv"``, ``"npy"``, ``"parquet"``, ``"arrow"``, ``"fasta"`` or ``"fps"``. ``None``: inferred from the file's name or the type of ``source``.
+            ``"csv"``, ``"npy"``, ``"parquet"``, ``"arrow"``, ``"fasta"`` or ``"fps"``. With ``None``, Lehr infers it from the file's name or the type of
+            ``source``.
         replace : bool, default=False
             Whether to replace a data set with the same name.
         path : str, default="/datasets"
@@ -293,7 +294,7 @@ class Node(_Client):
         data : str or dict of str
             The name of the data set to work on, or several names by the input that the method declares.
         output : str or None, default=None
-            The prefix for the names of the results, ``output/table``. ``None``: the job's id.
+            The prefix for the names of the results, ``output/table``. ``None`` means the job's id.
         key : str or None, default=None
             An idempotency key: requests with the same key start only one job.
         **options : Any
@@ -317,7 +318,7 @@ class Node(_Client):
         return Job(self, path, self._ask(_run(path, data, options, output, key)))
 
     def watch(self, path: str, **wishes: Any) -> Iterator[Event]:
-        """Watch the state of a service, and its changes as they happen.
+        """Yield the state of a service, and then its changes as they happen.
 
         If the connection breaks, Lehr subscribes again. The first event is then a seed with the current state.
 
@@ -326,13 +327,13 @@ class Node(_Client):
         path : str
             The service.
         **wishes : Any
-            ``operations`` and ``keys``: the changes to listen for. ``count``: the number of changes. ``slow``: the policy for a slow reader (``"coalesce"``
-            keeps only the latest state). ``capacity``: the length of the queue.
+            ``operations`` and ``keys``: the changes to listen for. ``count``: the number of changes after which the events end. ``slow``: the policy for a slow
+            reader (``"coalesce"`` keeps only the latest state). ``capacity``: the length of the queue.
 
         Returns
         -------
         events : iterator of Event
-            The events. They end only when the service ends or ``count`` is reached.
+            The events. The iterator ends only when the service ends or ``count`` is reached.
 
         Examples
         --------
@@ -398,9 +399,9 @@ class Job:
         Parameters
         ----------
         timeout : float or None, default=None
-            The longest time to wait, in seconds. ``None``: no limit. The job continues in either case.
+            The longest time to wait, in seconds. ``None`` means no limit. The job continues after the time has passed.
         progress : callable or None, default=None
-            A function that is called regularly with the job's state while the job runs.
+            A function that is called about once a second with the job's state while the job runs.
 
         Returns
         -------
@@ -453,7 +454,8 @@ class Job:
         Returns
         -------
         estimator
-            A fitted estimator, as :func:`lehr.load` returns it for the same ``model.json``. Its ``export`` writes a file that ``lehr predict`` reads.
+            A fitted estimator, as :func:`lehr.load` returns it for the same ``model.json``. The estimator's ``export`` writes a file that ``lehr predict``
+            reads.
 
         Raises
         ------

@@ -1,6 +1,6 @@
 """Plots of models with matplotlib.
 
-They show clusters, mixtures, blocks of items, maps, topographic maps, annealing and its tree of divisions, Shepard diagrams, and parallel overheads.
+The plots show clusters, mixtures, blocks of items, maps, topographic maps, annealing and its tree of divisions, Shepard diagrams, and parallel overheads.
 
 To show the clusters of a table by its columns, use :func:`profiles`, :func:`box_plots`, :func:`parallel_coordinates` or :func:`silhouettes`.
 
@@ -33,7 +33,7 @@ __all__ = [
 ]  # fmt: skip
 __dir__ = listed(__all__)
 
-#: The maximum number of points that a plot draws; of more points, it draws one at random from each of equally long stretches.
+#: The maximum number of points that a plot draws. If there are more points, the plot draws a random point from each of equally long stretches.
 _MOST_POINTS = 100_000
 
 
@@ -61,7 +61,7 @@ def _legend(ax: Any, count: int) -> None:
 
 
 def _coloured(ax: Any, places: NDArray[Any], labels: ArrayLike | None, shown: NDArray[np.int64]) -> None:
-    """Draws points coloured by label: numbers with a colour bar, classes with a legend. Integers with few distinct values are classes."""
+    """Draws points coloured by label: numbers with a colour bar, classes with a legend. Whole numbers with up to 20 distinct values are classes."""
     if labels is None:
         ax.scatter(*places[shown].T, s=8, linewidths=0, zorder=2)
         return
@@ -128,7 +128,7 @@ def clusters(model: Any, X: Any, *, ax: Any = None) -> Any:
     X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
         The fitted rows.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def components(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
     X : array-like of shape (n_samples, n_features)
         The fitted rows.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------
@@ -244,7 +244,7 @@ def blocks(model: Any, dissimilarities: ArrayLike, *, ax: Any = None) -> Any:
     dissimilarities : array-like of shape (n_samples, n_samples)
         The dissimilarities of the fitted items. NaN, for missing pairs, is drawn white.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------
@@ -294,7 +294,7 @@ def embedding(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) ->
         A class or a number for each item, which determines its colour. Classes get a legend, numbers a colour bar. Integers with up to 20 different values are
         classes.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------
@@ -318,7 +318,7 @@ def embedding(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) ->
     # The map shows distances, so both axes need the same scale.
     ax.set_aspect("equal", adjustable="datalim")
     stress = f"stress-1 {model.stress_1_:.4f}"
-    # If stress_ is stress-1, the title names it only once.
+    # If stress_ is stress-1, the title gives this number only once.
     ax.set(title=stress if model.stress_ == model.stress_1_ and model.stress_ > 0 else f"stress {model.stress_:.4f} ({stress})")
     return ax
 
@@ -331,7 +331,7 @@ def annealing(model: Any, *, ax: Any = None) -> Any:
     model : DAClustering or PairwiseClustering
         A fitted estimator.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------
@@ -378,7 +378,7 @@ def annealing_tree(model: Any, *, ax: Any = None) -> Any:
     model : DAClustering or PairwiseClustering
         A fitted estimator.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------
@@ -478,9 +478,10 @@ def overhead(record: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, n_
     record : path-like or list of dict
         The file that ``lehr lab overhead --record`` wrote, or the figures in it.
     n_clusters : int, default=None
-        The number of clusters to show. ``None``: the number with the most sizes; of several such numbers, the largest.
+        The plot shows the runs with this number of clusters. ``None`` means the number of clusters that was measured at the most sizes; of several such
+        numbers, the largest.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------
@@ -505,7 +506,7 @@ def overhead(record: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, n_
     if isinstance(record, (str, os.PathLike)):
         with open(record, encoding="utf-8") as file:
             figures = json.load(file)
-    # Figures of other methods name the method.
+    # The figures of other methods, which have the key `method`, are left out.
     figures = [figure for figure in figures if figure.get("experiment") == "overhead" and "method" not in figure]
     if not figures:
         raise ValueError("expected a record of lehr lab overhead, found no overhead in it")
@@ -544,7 +545,7 @@ def shepard(model: Any, *, ax: Any = None) -> Any:
     model : SMACOF
         A fitted estimator.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------
@@ -585,7 +586,7 @@ def topography(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) -
         A class or a number for each row, which determines its colour. Classes get a legend, numbers a colour bar. Integers with up to 20 different values are
         classes.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: the axes of a new figure.
+        The axes to draw on. ``None`` creates a new figure.
 
     Returns
     -------

@@ -32,9 +32,9 @@ _DATE_PARTS = ("days", "weekday", "month")
 class TablePreparation(TransformerMixin, SavedMixin):
     """Choose the columns by which rows are compared, and convert them to comparable numbers.
 
-    Prepares a table in a pipeline as ``lehr cluster FILE --auto`` does. It uses measurements, and leaves out identifiers, texts and constants. It takes the
-    logarithms of skewed columns, fills in missing values and scales the columns. ``columns_`` gives the reason for each choice, and parameters override
-    choices.
+    Prepares a table in a pipeline as ``lehr cluster FILE --auto`` does. The preparation uses measurements, and leaves out identifiers, texts and constants. The
+    preparation also takes the logarithms of skewed columns, fills in missing values and scales the columns. ``columns_`` gives the reason for each choice, and
+    parameters override the choices.
 
     A category gets a feature for each of its texts, and counts as much in distances as one numeric column. Dates become days since 1970, or the parts in
     ``date_parts``.
@@ -42,19 +42,19 @@ class TablePreparation(TransformerMixin, SavedMixin):
     Parameters
     ----------
     columns : sequence of str or int, default=None
-        The columns to use, by name, or by position from 0. ``None``: all measurements, or all categories if there are no measurements. To use categories and
-        dates as well, name them here.
+        The columns to use, by name, or by position from 0. ``None`` means all measurements, or all categories if there are no measurements. To use categories
+        and dates as well, name them here.
     exclude : sequence of str or int, default=()
         The columns to leave out.
     log : sequence of str or int, default=()
-        The columns to replace by their logarithms. ``auto`` adds columns whose skewness is above 1.5, if the logarithm at least halves it.
+        The columns to replace by their logarithms. ``auto`` adds columns whose skewness is above 1.5, if the logarithm at least halves the skewness.
     scale : {'none', 'std', 'robust'}, default=None
-        ``'std'``: mean 0 and standard deviation 1. ``'robust'``: median 0 and interquartile range 1. ``None``: ``'robust'`` with ``auto``, otherwise
+        ``'std'``: mean 0 and standard deviation 1. ``'robust'``: median 0 and interquartile range 1. ``None`` means ``'robust'`` with ``auto``, otherwise
         ``'none'``.
     missing : {'skip', 'median', 'mode', 'nearest', 'error'}, default=None
         How to treat missing values. ``'skip'`` keeps NaN, which :class:`DAGaussianMixture` and :class:`GTM` accept. ``'nearest'`` fills values in from the five
-        nearest rows of the fitted table. Rows of other tables get the median, so that they do not depend on each other. ``None``: ``'nearest'`` with ``auto``,
-        otherwise ``'error'``.
+        nearest rows of the fitted table. Rows of other tables get the median, so that rows do not depend on each other. ``None`` means ``'nearest'`` with
+        ``auto``, otherwise ``'error'``.
     auto : bool, default=True
         Whether Lehr chooses logarithms, scale and the treatment of missing values from the data, if you don't give them.
     date_parts : sequence of {'days', 'weekday', 'month'}, default=('days',)
@@ -84,7 +84,8 @@ class TablePreparation(TransformerMixin, SavedMixin):
     -----
     ``fit_transform(X)`` and ``fit(X).transform(X)`` differ in the values that ``missing='nearest'`` fills in.
 
-    A row without any value gets the features of a typical row, so its label is meaningless. ``notes_`` lists such rows, and ``transform`` warns about them.
+    If missing values are filled in, a row without any value gets the features of a typical row, so its label is meaningless. ``notes_`` lists such rows, and
+    ``transform`` warns about them.
 
     Examples
     --------
@@ -116,7 +117,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         "auto": ["boolean"],
         "date_parts": ["array-like", one_of(*_DATE_PARTS)],
     }
-    #: How the command reads such tables, if the command made the preparation.
+    #: The options with which the command reads tables, if the command made the preparation; ``None`` otherwise.
     _form: dict[str, Any] | None = None
 
     def __init__(
@@ -168,8 +169,8 @@ class TablePreparation(TransformerMixin, SavedMixin):
         Raises
         ------
         ValueError
-            If a column that you name does not exist or cannot be used, or the table has no usable column. Also if there are infinite numbers, or missing values
-            with ``missing='error'``.
+            If a column that you name does not exist or cannot be used, or the table has no usable column or only one row. Also if there are infinite numbers,
+            or missing values with ``missing='error'``.
 
         Examples
         --------
@@ -263,7 +264,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
 
     @classmethod
     def _restored(cls, content: dict[str, Any], form: dict[str, Any]) -> TablePreparation:
-        """Restores the preparation of a command's model. New rows keep missing values that the command filled in from other rows or dropped."""
+        """Restores the preparation of a command's model. Where the command filled values in from other rows or dropped rows, new rows keep missing values."""
         if content["missing"] in ("nearest", "drop"):
             content = {**content, "missing": "skip"}
         preparation = cls(auto=False)
@@ -286,7 +287,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         Parameters
         ----------
         X : table of pandas, Polars or Arrow, dict of columns, or array-like of shape (n_samples, n_columns)
-            Columns with names are found by name, in any order; others by position. A preparation that :func:`load` restored from a model of the command also
+            Named columns are found by name, in any order; other columns by position. A preparation that :func:`load` restored from a model of the command also
             takes the path of a file, and reads it as ``lehr predict`` does.
 
         Returns
@@ -374,8 +375,8 @@ class TablePreparation(TransformerMixin, SavedMixin):
         Returns
         -------
         values : ndarray of shape (n_samples, n_features_out)
-            A column for each of :meth:`get_feature_names_out`. Logarithms become the original numbers, dates become days since 1970, and a text of a category
-            becomes its share.
+            A column for each name of :meth:`get_feature_names_out`. Logarithms become the original numbers, dates become days since 1970, and a text of a
+            category becomes its share.
 
         Examples
         --------
@@ -414,20 +415,20 @@ class TablePreparation(TransformerMixin, SavedMixin):
         return np.array(list(names), dtype=object)
 
     def sample_weight(self, X: Any) -> NDArray[np.float64]:
-        """Return weights that exclude isolated rows, as the command does with ``--auto``. Pass them to ``fit`` of a clustering.
+        """Return weights that exclude isolated rows, as the command does with ``--auto``. Pass these weights to ``fit`` of a clustering.
 
-        Otherwise a few rows far from all others would get their own clusters before any group is divided.
+        Without these weights, a few rows far from all other rows would get their own clusters before any group is divided.
 
         Parameters
         ----------
         X : table of pandas, Polars or Arrow, dict of columns, or array-like of shape (n_samples, n_columns)
-            The rows to cluster. If there are fewer than 50, none is excluded.
+            The rows to cluster. If there are fewer than 50 rows, no row counts as isolated.
 
         Returns
         -------
         weights : ndarray of shape (n_samples,)
-            0 for rows without any value and for isolated rows, 1 for all others. A row is isolated if its fifth nearest neighbour is far away, compared with
-            those of its neighbours.
+            0 for rows without any value and for isolated rows, 1 for all other rows. A row is isolated if the distance to its fifth nearest neighbour is much
+            larger than this distance is for its neighbours. If more than 5 % of the rows are isolated, none is excluded.
 
         Examples
         --------
@@ -450,7 +451,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         return weights
 
     def _without_values(self, frame: _native.DataFrame) -> NDArray[np.bool_]:
-        """Marks the rows without a value in any used column."""
+        """Returns which rows have no value in any used column."""
         content = {**json.loads(self._preparation), "missing": "skip"}
         gone: NDArray[np.bool_] = np.isnan(_applied(frame, json.dumps(content), True)["features"]).all(axis=1)
         return gone

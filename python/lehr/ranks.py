@@ -35,7 +35,7 @@ __dir__ = listed(__all__)
 
 T = TypeVar("T")
 
-#: The seconds that ranks have to end after Ctrl-C, before they are abandoned.
+#: After Ctrl-C, Lehr waits this many seconds for the ranks to end, and then abandons them.
 _GRACE = 0.5
 #: The seconds between checks for signals while the main thread waits.
 _TICK = 0.1
@@ -61,7 +61,8 @@ def _ordered(array: ArrayLike) -> NDArray[Any]:
 
 
 class Communicator:
-    """The methods by which one rank communicates with all ranks. :func:`run` creates it. It is valid while the program runs, on the thread of its rank.
+    """The methods by which a rank communicates with other ranks. :func:`run` creates a communicator for each rank, which is valid while the program runs, on
+    the thread of this rank.
 
     Attributes
     ----------
@@ -90,7 +91,7 @@ class Communicator:
         return f"Communicator(rank={self.rank}, size={self.size})"
 
     def barrier(self) -> None:
-        """Wait until all ranks have called this.
+        """Wait until all ranks have called this method.
 
         Returns
         -------
@@ -115,7 +116,7 @@ class Communicator:
         Parameters
         ----------
         array : ndarray
-            A C-contiguous array of float64, float32 or integers, with the same type and shape on all ranks. It is overwritten in place.
+            A C-contiguous array of float64, float32 or integers, with the same type and shape on all ranks. The result overwrites the array in place.
         op : {'sum', 'prod', 'min', 'max'}, default='sum'
             The operation that combines two values. Sums of integers wrap around, as in NumPy; NaN stays NaN.
 
@@ -128,7 +129,7 @@ class Communicator:
         ValueError
             If the arrays of the ranks differ in type or shape, or an array is read-only or not contiguous. Raised on all ranks.
         TypeError
-            If ``array`` is not an array of such numbers.
+            If ``array`` is not an array of float64, float32 or integers.
         RankError
             If a rank has ended.
 
@@ -199,7 +200,7 @@ class Communicator:
         self._native.broadcast(array, _rank("root", root))
 
     def scan(self, array: NDArray[Any], op: Literal["sum", "prod", "min", "max"] = "sum", *, exclusive: bool = False) -> None:
-        """Overwrite the array of each rank with the combination of the arrays of ranks 0 up to this rank.
+        """Overwrite the array of each rank with the combination of the arrays from rank 0 up to this rank.
 
         Parameters
         ----------
@@ -308,14 +309,14 @@ class Communicator:
         return self._native.scatter(own, _rank("root", root))
 
     def send(self, array: ArrayLike, to: int, tag: int = 0) -> None:
-        """Send an array to a rank. Returns as soon as the array has been copied, without waiting for the receiver.
+        """Send an array to a rank. The call returns as soon as the array has been copied, without waiting for the receiver.
 
         Parameters
         ----------
         array : array-like
             An array of any shape.
         to : int
-            The receiving rank, which may be this one.
+            The receiving rank, which may be this rank itself.
         tag : int, default=0
             A number by which the receiver can select messages, 0 to 2**32 - 1.
 
@@ -352,7 +353,7 @@ class Communicator:
         Raises
         ------
         RankError
-            If the rank has ended and no such array remains.
+            If the sending rank has ended and no array with this tag remains.
 
         Examples
         --------
@@ -361,14 +362,14 @@ class Communicator:
         return self._native.receive(_rank("source", source), _tag(tag))[0]
 
     def receive_any(self, source: int | None = None, tag: int | None = None) -> tuple[NDArray[Any], int, int]:
-        """Wait for the first array that matches a rank and a tag.
+        """Wait for the first array from a given or any rank, with a given or any tag.
 
         Parameters
         ----------
         source : int, default=None
-            The sending rank. ``None``: any rank.
+            The sending rank. ``None`` means any rank.
         tag : int, default=None
-            The tag. ``None``: any tag.
+            The tag. ``None`` means any tag.
 
         Returns
         -------
@@ -393,14 +394,14 @@ class Communicator:
         return self._native.receive(None if source is None else _rank("source", source), None if tag is None else _tag(tag))
 
     def shift(self, array: ArrayLike, displacement: int = 1) -> NDArray[Any]:
-        """Pass arrays along a ring: send one to a rank ahead, and receive one from the rank the same distance behind.
+        """Pass arrays along a ring: send an array to a rank ahead, and receive an array from the rank at the same distance behind.
 
         Parameters
         ----------
         array : array-like
             An array with the same type and shape on all ranks.
         displacement : int, default=1
-            How many ranks ahead to send the array; a negative number means behind.
+            How many ranks ahead to send the array. A negative number sends the array to a rank behind.
 
         Returns
         -------
@@ -417,7 +418,7 @@ class Communicator:
 
 
 class _Thread(threading.Thread, Generic[T]):
-    """The thread of a rank, with the returned value or the error."""
+    """The thread of a rank, with the value that the program returned or the error that it raised."""
 
     def __init__(self, program: Callable[[Communicator], T], native: _native.Communicator) -> None:
         # After Ctrl-C, ranks that still run must not keep the process alive.
@@ -451,7 +452,8 @@ def run(program: Callable[[Communicator], T], ranks: int | None = None) -> list[
     program : callable
         A function that takes a :class:`Communicator`.
     ranks : int, default=None
-        The number of all ranks; in an MPI job, a multiple of the number of processes. ``None``: one for each processor, or one for each process of the job.
+        The number of all ranks; in an MPI job, a multiple of the number of processes. ``None`` means one rank for each processor, or one for each process of
+        the MPI job.
 
     Returns
     -------
@@ -496,7 +498,7 @@ def run(program: Callable[[Communicator], T], ranks: int | None = None) -> list[
                 thread.join(_TICK)
     except BaseException:
         whole.stop()
-        # Only join threads that have started, because the signal may have arrived before all had.
+        # Only join threads that have started, because the signal may arrive before all threads have started.
         for thread in filter(threading.Thread.is_alive, threads):
             thread.join(_GRACE / len(threads))
         raise

@@ -1,7 +1,8 @@
-"""Interactive reports in a notebook, of a run of the command or of a fitted estimator (``model.show(X)``).
+"""Shows interactive reports in a notebook: the report of a run of the command, or of a fitted estimator (``model.show(X)``).
 
 ``lehr cluster``, ``lehr mixture``, ``lehr gtm``, ``lehr pairwise``, ``lehr kmedoids``, ``lehr embed`` and the demonstrations write a report ``report.html``
-beside their results. It has figures, sortable tables and interactive plots. It is a single file without external resources, so a notebook cell can show it.
+beside their results. A report has figures, sortable tables and interactive plots. It is a single file without external resources, so a notebook cell can show
+it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ __all__ = ["Report", "show"]
 __dir__ = listed(__all__)
 
 _PAGE = "report.html"
-#: The beginning of every report.
+#: The characters with which every report begins.
 _BEGINNING = "<!doctype html"
 
 
@@ -46,9 +47,9 @@ class Report:
     Raises
     ------
     OSError
-        If there is no report.
+        If there is no report, or it cannot be read.
     ValueError
-        If the file is not a report of the command.
+        If the file is not an HTML file in UTF-8.
 
     Examples
     --------

@@ -37,9 +37,9 @@ def _release(woken: asyncio.Future[None]) -> None:
 
 
 class Waiting(Generic[T]):
-    """An awaitable that ports, :func:`join`, :func:`choice` and interleaves return. It can be awaited once.
+    """An awaitable that ports, :func:`join`, :func:`choice` and interleaves return. You can await it once.
 
-    It starts to wait at ``await``. A coroutine that is cancelled while it waits takes no item.
+    The wait starts at ``await``. A coroutine that is cancelled while it waits takes no item.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Waiting(Generic[T]):
             while True:
                 woken: asyncio.Future[None] = loop.create_future()
 
-                # Called on the thread that posts. If the loop is closed, this raises an error that is ignored.
+                # The thread that posts calls this function. If the loop is closed, the function raises an error, which is ignored.
                 def wake(woken: asyncio.Future[None] = woken) -> None:
                     loop.call_soon_threadsafe(_release, woken)
 
@@ -83,17 +83,17 @@ class Port(Generic[T]):
     Parameters
     ----------
     name : str, default=None
-        The name in error messages. ``None``: the file and line where the port is created.
+        The name in error messages. ``None`` means the file and line where the port is created.
     capacity : int, default=None
-        The maximum number of items that the port holds. ``None``: no limit.
+        The maximum number of items that the port holds. ``None`` means no limit.
     overflow : {'wait', 'reject', 'drop_oldest', 'drop_newest'}, default='wait'
         The policy for an item that is posted to a full port. With ``'wait'`` and ``'reject'``, ``post`` raises :class:`Full`. With ``'wait'``, you can also
-        wait for space with ``post_wait``. With ``'drop_oldest'`` and ``'drop_newest'``, an item is discarded.
+        wait for space with ``post_wait``. With ``'drop_oldest'``, the oldest item in the port is discarded; with ``'drop_newest'``, the new item.
 
     Attributes
     ----------
     name : str
-        Its name.
+        The name of the port in error messages.
     waiting : int
         The number of coroutines that wait at the port.
     is_closed : bool
@@ -148,7 +148,7 @@ class Port(Generic[T]):
             yield item
 
     def post(self, item: T) -> None:
-        """Append an item. Never waits and runs no handler; can be called from any thread.
+        """Append an item without waiting and without running a handler. Any thread may call this method.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class Port(Generic[T]):
         Closed
             If the port is closed.
         Full
-            If the port is full.
+            If the port is full, and ``overflow`` is ``'wait'`` or ``'reject'``.
 
         Examples
         --------
@@ -208,7 +208,7 @@ class Port(Generic[T]):
         Returns
         -------
         waiting : Waiting
-            An awaitable of the item. It raises :class:`Closed` if the port is closed and empty.
+            An awaitable of the item, which raises :class:`Closed` if the port is closed and empty.
 
         Examples
         --------
@@ -217,7 +217,7 @@ class Port(Generic[T]):
         return Waiting(self._native.receive())
 
     def take(self, count: int) -> Waiting[list[T]]:
-        """Wait for several items, and take them all at once, when there are enough.
+        """Wait until the port has several items, and take them all at once.
 
         Parameters
         ----------
@@ -324,7 +324,8 @@ def join(*ports: Port[Any]) -> Waiting[list[Any]]:
 
 
 def choice(*waits: Waiting[Any]) -> Waiting[tuple[int, Any]]:
-    """Wait for the first of several awaitables. If several are ready, the first in the list wins. The others leave their items in the ports.
+    """Wait for the first of several awaitables. If several awaitables are ready, the first one in the list wins. The other awaitables leave their items in the
+    ports.
 
     Parameters
     ----------
@@ -334,7 +335,7 @@ def choice(*waits: Waiting[Any]) -> Waiting[tuple[int, Any]]:
     Returns
     -------
     waiting : Waiting
-        An awaitable of the position of the first one, from 0, and its result.
+        An awaitable of the position of the awaitable that was ready first, from 0, and its result.
 
     Examples
     --------
@@ -373,7 +374,7 @@ class Dispatcher:
             raise _checks.wrong("threads", "at least 1", threads)
         self.threads = count
         self._native = _native.Dispatcher(count)
-        # The finalizer also runs when the interpreter exits, which workers must not outlive.
+        # The finalizer also runs when the interpreter exits, because worker threads must not outlive the interpreter.
         self._finalizer = weakref.finalize(self, self._native.close)
 
     def close(self) -> None:
@@ -403,7 +404,7 @@ Source = Port[Any] | tuple[Port[Any], ...]
 
 
 class Interleave(Generic[S]):
-    """A state with handlers: readers run together, and a writer runs alone, in order of arrival across all ports.
+    """A state with handlers: readers run together, and a writer runs without readers, in order of arrival across all ports.
 
     Create it in a running event loop. Handlers are coroutines ``handler(state, item)`` that run in this loop. As long as a handler may not start, its item
     stays in the port. If a handler raises an exception, the loop's exception handler reports it, and the interleave continues.
@@ -415,12 +416,13 @@ class Interleave(Generic[S]):
     state : object
         The object that every handler receives. Handlers change it in place.
     exclusive, concurrent, independent : iterable of (Port, handler), default=()
-        Exclusive handlers run alone, and keep others out even while they are suspended. Concurrent handlers run together, but not with exclusive ones.
-        Independent handlers run at any time. If you give a tuple of ports instead of one port, the branch joins them. Its handler receives a list with one item
-        of each port, which are all taken when the handler may start. Handlers of one such branch do not overlap.
+        While an exclusive handler runs or is suspended, no other handler runs except independent handlers. Concurrent handlers run together, but not with
+        exclusive handlers. Independent handlers run at any time. If you give a tuple of ports instead of one port, the branch joins the ports. The handler of
+        this branch receives a list with one item of each port; all these items are taken when the handler may start. Handlers of a branch that joins ports do
+        not overlap.
     teardown : iterable of (Port, handler), default=()
-        Handlers that end the interleave. When the item arrives, no other handler starts any more, and the ports are closed. After the running handlers have
-        ended, the teardown handler runs alone.
+        Handlers that end the interleave. When an item for such a handler arrives, no other handler starts any more, and the ports are closed. After the running
+        handlers have ended, the teardown handler runs alone.
     name : str, default=None
         The name in error messages.
 
@@ -471,7 +473,7 @@ class Interleave(Generic[S]):
 
         def begin(handler: Handler[S], state: S, item: Any, ended: _native.Ended) -> None:
             task = loop.create_task(call(handler, state, item))
-            # The loop keeps only weak references to tasks.
+            # The loop keeps only weak references to tasks, so this set keeps the tasks alive.
             running.add(task)
             task.add_done_callback(lambda task: end(task, ended))
 
@@ -498,7 +500,7 @@ class Interleave(Generic[S]):
         Returns
         -------
         waiting : Waiting
-            An awaitable. It raises :class:`Closed` if the interleave was stopped, or its dispatcher closed, before a teardown.
+            An awaitable, which raises :class:`Closed` if the interleave was stopped, or its dispatcher closed, before a teardown.
 
         Examples
         --------

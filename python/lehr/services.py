@@ -1,8 +1,8 @@
 """Services written in Python: a JSON state, and handlers for the requests of clients.
 
 A :class:`Service` is JSON-serialisable state plus methods that you mark as handlers with :func:`handler`. :func:`serve` serves it over HTTP, like services
-written in Rust, to :class:`lehr.Node`, ``curl`` and other nodes. Its state has versions, subscribers receive each change, and ``/openapi.json`` describes its
-operations.
+written in Rust, to :class:`lehr.Node`, ``curl`` and other nodes. The state of a service has versions, subscribers receive each change, and ``/openapi.json``
+describes the operations.
 
 ======================  ==========================================================  ==============================
 verb                    effect                                                      handlers that may run meanwhile
@@ -55,9 +55,9 @@ _CODES = (
     "too_large", "insufficient_resources", "operation_cancelled", "operation_failed", "unauthenticated", "permission_denied", "queuing_limit_exceeded",
     "response_timeout", "would_deadlock", "unknown_service", "stale_reference", "service_stopping", "unavailable", "start_failed",
 )  # fmt: skip
-#: The seconds that remaining coroutines of a closed event loop have to end, before they are abandoned.
+#: When the event loop closes, its remaining coroutines have this many seconds to end, before they are abandoned.
 _GRACE_SECONDS = 1.0
-#: The seconds between checks, while a thread waits for the end of a node.
+#: A thread that waits for the end of a node checks the node after this many seconds.
 _LOOK_SECONDS = 0.2
 
 #: The attribute of a method that stores its mark as a handler.
@@ -82,9 +82,9 @@ def handler(
     """Mark a method as the handler of an operation.
 
     The parameters of the method are the fields of the request's body, and annotations give their types. Types are ``int``, ``float``, ``str``, ``bool``,
-    ``list``, ``dict`` and ``Literal``, also with ``None``. You can give the types of entries, for example ``list[int]``. Any other annotation, or none, accepts
-    any JSON value. A field with a default may be missing; unknown fields are ignored. A method with a single positional-only parameter (before ``/``) receives
-    the whole body.
+    ``list``, ``dict`` and ``Literal``, also with ``None``. Lists and dictionaries may also have types for their entries, for example ``list[int]``. A parameter
+    with another annotation, or without an annotation, accepts any JSON value. A field with a default may be missing; unknown fields are ignored. A method with
+    a single positional-only parameter (before ``/``) receives the whole body.
 
     The node calls plain functions on its threads, and coroutines on its event loop.
 
@@ -93,10 +93,11 @@ def handler(
     verb : {'query', 'submit', 'insert', 'update', 'upsert', 'replace', 'delete'}
         The effect of the operation on the state.
     group : {'exclusive', 'concurrent', 'independent'}, default=None
-        The handlers that may run at the same time. ``'exclusive'``: only independent ones. ``'concurrent'``: all except exclusive ones. ``'independent'``: all;
-        such a handler must not read the state. ``None``: exclusive for verbs that change the state, which allow no other group, and concurrent for the others.
+        Determines which handlers may run at the same time. ``'exclusive'``: only independent handlers. ``'concurrent'``: all except exclusive handlers.
+        ``'independent'``: all handlers; an independent handler must not read the state. ``None`` means ``'concurrent'`` for query and submit, otherwise
+        ``'exclusive'``, the only group for verbs that change the state.
     name : str, default=None
-        The name of the operation for clients. ``None``: the name of the method.
+        The name of the operation for clients. ``None`` means the name of the method.
 
     Returns
     -------
@@ -137,7 +138,7 @@ class Service:
     The state consists of JSON values: dictionaries with string keys, lists, strings, numbers (also of NumPy), ``True``, ``False`` and ``None``. Store anything
     else that handlers need in other attributes. To change the state, a handler changes ``self.state`` in place or assigns a new one. When the handler returns,
     the version increases, clients see the new state, and subscribers receive the operation. If the handler raises an exception, Lehr restores the old state.
-    Therefore don't keep references to parts of the state between calls. Handlers for query and submit must not change the state, which Lehr does not check.
+    Therefore don't keep references to parts of the state between calls. Handlers for query and submit must not change the state; Lehr does not check this.
     Later handlers would see such changes at once, but clients only after the next change by another handler.
 
     To report an error to the client, raise :class:`lehr.Fault` with one of the node's error codes. For any other exception, the client only learns that the
@@ -146,11 +147,11 @@ class Service:
     Attributes
     ----------
     state : Any, default=None
-        The state that clients see. Each service gets its own copy when it is served.
+        The state that clients see. Each service gets its own copy of this value when it is served.
     contract : str, default=''
         The public name of the contract, such as ``"example.org/counter"``. ``''``: the names of the module and class.
     version : tuple of int, default=(1, 0)
-        The version of the contract. Increase the second number for additions, and the first for changes that break old clients.
+        The version of the contract. Increase the second number for additions, and the first number for changes that break old clients.
 
     Examples
     --------
@@ -222,7 +223,7 @@ class Server:
         programs = {path: _Program(path, service) for path, service in self.services.items()}
         self._loop = _Loop()
         self._native = _native.ServiceNode(threads)
-        # The finalizer also runs when the interpreter exits, which threads must not outlive.
+        # The finalizer also runs when the interpreter exits, because threads must not outlive the interpreter.
         self._finalizer = weakref.finalize(self, _end, self._native, self._loop, 0.5)
         try:
             for path, program in programs.items():
@@ -250,7 +251,7 @@ class Server:
         Parameters
         ----------
         timeout : float or None, default=None
-            The longest time to wait, in seconds. ``None``: no limit. Ctrl-C raises ``KeyboardInterrupt``, and a ``with`` statement then closes the node.
+            The longest time to wait, in seconds. ``None`` means no limit. Ctrl-C raises ``KeyboardInterrupt``, and a ``with`` statement then closes the node.
 
         Returns
         -------
@@ -288,8 +289,8 @@ class Server:
         Parameters
         ----------
         timeout : float, default=5.0
-            The seconds that running handlers have to finish. Coroutines are then cancelled. Plain functions cannot be cancelled: they are abandoned with a
-            warning.
+            Running handlers have this many seconds to finish. After this time, Lehr cancels coroutines. Plain functions cannot be cancelled: Lehr abandons them
+            with a warning.
 
         Returns
         -------
@@ -326,9 +327,9 @@ def serve(
     Parameters
     ----------
     service : Service or dict of Service
-        One service, or several services by path. Each must be a separate object.
+        One service, or several services by path. Each service must be a separate object.
     path : str, default=None
-        The path of a single service. ``None``: derived from the name of its class, such as ``/word_count`` for ``WordCount``.
+        The path of a single service. With ``None``, it is derived from the name of its class, such as ``/word_count`` for ``WordCount``.
     host : str, default='127.0.0.1'
         The IP address to listen on, or ``'localhost'``.
     port : int, default=8420
@@ -339,7 +340,7 @@ def serve(
         The maximum number of waiting requests for each operation; further requests are refused.
     keep : path-like, default=None
         A folder in which each service saves its state before it answers a change. When the service is served again, it loads the saved state. Lehr creates the
-        folder if necessary. ``None``: states are not saved.
+        folder if necessary. With ``None``, states are not saved.
     insecure : bool, default=False
         Whether to allow an address that other machines can reach. There is no access control: anyone who can reach the node may call every operation.
 
@@ -410,7 +411,7 @@ def _end(native: _native.ServiceNode, loop: _Loop, seconds: float) -> None:
     try:
         cut_off = native.close(seconds)
     finally:
-        # The loop is also closed after Ctrl-C.
+        # The loop must also be closed after Ctrl-C.
         loop.close()
     if cut_off is None:
         _LOG.warning("handlers that run were left behind: they are no coroutines, and had %s seconds to end", seconds)
@@ -452,7 +453,7 @@ class _Loop:
                 _complete(loop, asyncio.wait(left, timeout=_GRACE_SECONDS))
             _complete(loop, loop.shutdown_asyncgens())
         finally:
-            # A closed loop rejects new tasks. On a loop that is only stopped, they would wait for ever.
+            # A closed loop rejects new tasks. On a loop that is only stopped, new tasks would wait for ever.
             loop.close()
 
     def _stop(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -506,7 +507,7 @@ class _Running:
         self._task.add_done_callback(end)
 
     def cancel(self) -> None:
-        # The loop has scheduled _begin before, so this runs after it.
+        # The loop has scheduled _begin before, so _cancel runs after _begin.
         self._loop.call_soon_threadsafe(self._cancel)
 
     def _cancel(self) -> None:
@@ -515,7 +516,7 @@ class _Running:
 
 
 class _Program:
-    """A service and its handlers by operation. The Rust extension calls its methods."""
+    """A service and its handlers by operation. The Rust extension calls the methods of this class."""
 
     loop: _Loop
 
@@ -593,7 +594,7 @@ async def _awaited(answer: Awaitable[Any]) -> Any:
     try:
         return await answer
     except (KeyboardInterrupt, SystemExit) as raised:
-        # asyncio raises these two exceptions out of the event loop, and would not report the end of the task.
+        # asyncio passes these two exceptions out of the event loop, and would not report the end of the task.
         raise RuntimeError(f"the handler raised {raised!r}") from raised
 
 
@@ -659,7 +660,7 @@ def _schema(hint: Any) -> dict[str, Any]:
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         return {"anyOf": [_schema(one) for one in inner]}
-    # JSON has no members of enumerations and no bytes.
+    # Literals may also be members of enumerations or bytes, which JSON does not have.
     if origin is Literal and all(type(one) in (str, int, bool, type(None)) for one in inner):
         return {"enum": list(inner)}
     if origin is list and len(inner) == 1:
@@ -678,7 +679,7 @@ def _misfit(value: Any, schema: Mapping[str, Any], where: str) -> str | None:
             return f"{where}: expected {_expected(schema)}, found {_shown(value)}"
         return None
     if "enum" in schema:
-        # Types must match as well: 1 is not True here.
+        # The types must match as well: in Python, 1 equals True.
         fits = any(type(one) is type(value) and one == value for one in schema["enum"])
         return None if fits else f"{where}: expected {_expected(schema)}, found {_shown(value)}"
     expected = schema.get("type")

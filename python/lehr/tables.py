@@ -44,13 +44,13 @@ class ColumnAccount:
     role : str
         ``'measure'``, ``'category'``, ``'date'``, ``'id'``, ``'text'``, ``'constant'``, ``'empty'`` or ``'duplicate'``.
     reason : str or None
-        The reason for the role, if the values alone don't show it.
+        The reason for the role, if the values alone don't show the reason.
     duplicate_of : str or None
-        The column with the same values, for a duplicate.
+        For a duplicate, the name of the column with the same values.
     read_as : str
         How the column was read, such as ``"number, decimal ',', €"``.
     rows, missing, distinct : int
-        The numbers of rows in the table, of missing values, and of different values.
+        The numbers of rows in the table, of missing values, and of distinct values.
     low, high : float, numpy.datetime64 or None
         The smallest and the largest value of numbers or dates.
     median, mean, deviation, skewness : float or None
@@ -64,7 +64,7 @@ class ColumnAccount:
     is_used : bool or None
         Whether a preparation uses the column; ``None`` without a preparation.
     use : str or None
-        How a preparation uses the column, or why it doesn't.
+        How a preparation uses the column, or why it does not use the column.
 
     Examples
     --------
@@ -210,9 +210,9 @@ def _time(seconds: float) -> np.datetime64:
 
 
 def describe_columns(X: Any) -> ColumnAccounts:
-    """Describe the columns of a table: role, missing values, range and skewness of each.
+    """Describe each column of a table: its role, missing values, range and skewness.
 
-    Clustering needs numbers. The description shows which columns are measurements, and which are identifiers, categories, dates or texts. ``lehr cluster FILE``
+    The description shows which columns are measurements that clustering can use, and which are identifiers, categories, dates or texts. ``lehr cluster FILE``
     shows the same description.
 
     Parameters
@@ -259,31 +259,31 @@ def read_table(
 ) -> Any:
     """Read a table from an export, a spreadsheet or JSON, with currency signs, decimal commas, missing values, dates, titles and totals.
 
-    Lehr detects the format of each column from all of its values. It warns you of each unusual or ambiguous decision, which you can override with a parameter.
-    The command reads files in the same way.
+    Lehr detects the format of each column from all of its values. Lehr warns you of each unusual or ambiguous decision, which you can override with a
+    parameter. The command reads files in the same way.
 
     Parameters
     ----------
     source : path-like, bytes or file-like
         Delimited text (also gzip-compressed), an Excel or OpenDocument workbook, JSON lines, an array of JSON objects, Parquet, or NPY.
     decimal : {'.', ','}, default=None
-        The decimal separator. ``None``: detected for each column.
+        The decimal separator. With ``None``, Lehr detects it for each column.
     dates : {'day_first', 'month_first', 'year_first'}, default=None
-        The order of dates such as ``3/4/2021``. ``None``: detected.
+        The order of dates such as ``3/4/2021``. With ``None``, Lehr detects it.
     missing : str or sequence of str, default=()
-        Further texts that stand for a missing value, such as ``'-999'``, in addition to empty fields, ``NA``, ``N/A``, ``null`` and similar ones.
+        Further texts that stand for a missing value, such as ``'-999'``, in addition to empty fields, ``NA``, ``N/A``, ``null`` and similar texts.
     encoding : str, default=None
-        The character encoding: ``'utf-8'``, ``'utf-16-le'``, ``'utf-16-be'``, ``'latin-1'`` or ``'cp1252'``. ``None``: detected.
+        The character encoding: ``'utf-8'``, ``'utf-16-le'``, ``'utf-16-be'``, ``'latin-1'`` or ``'cp1252'``. With ``None``, Lehr detects it.
     skip_lines : int, default=None
-        The number of lines to skip above the header. ``None``: detected.
+        The number of lines to skip above the header. With ``None``, Lehr detects it.
     sheet : str or int, default=None
-        The sheet of a workbook, by name or by number from 1. ``None``: the first sheet with a table.
+        The sheet of a workbook, by its name or by its number, counted from 1. ``None`` means the first sheet with a table.
     delimiter : str, default=None
-        The delimiter. ``None``: detected.
+        The delimiter. With ``None``, Lehr detects it.
     header : bool, default=None
-        Whether the table has a header of column names. ``None``: detected.
+        Whether the table has a header of column names. With ``None``, Lehr detects it.
     text : str or sequence of str, default=()
-        The columns to read as text, whatever they contain. Numbers in them become categories.
+        The columns to read as text, whatever they contain. Numbers in these columns become categories.
     number : str or sequence of str, default=()
         The columns to read as numbers, even if they look like codes (``00042``), dates, or yes and no. A value that is not a number is an error.
 

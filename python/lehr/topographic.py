@@ -42,16 +42,16 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
     n_components : int, default=2
         The number of dimensions of the map, 1 to 3, and at most the number of columns.
     n_nodes : int, default=None
-        The number of nodes along each axis of the map, at least 2; at most 10,000 nodes in total. ``None``: 50 in one dimension, 15 in two (20 for 2,000 rows
-        or more), 8 in three.
+        The number of nodes along each axis of the map, at least 2; at most 10,000 nodes in total. ``None`` means 50 in one dimension, 15 in two (20 for 2,000
+        rows or more), 8 in three.
     n_basis : int, default=None
-        The number of basis functions along each axis, at least 2. In total, there must be fewer basis functions than nodes, and at most 400. ``None``: 8 in one
-        dimension, 5 in two, 3 in three. With more basis functions, the map follows the rows more closely.
+        The number of basis functions along each axis, at least 2. In total, there must be fewer basis functions than nodes, and at most 400. ``None`` means 8
+        in one dimension, 5 in two, 3 in three. With more basis functions, the map follows the rows more closely.
     width : float, default=1.0
-        The standard deviation of a basis function, divided by the distance to the next one, 0.1 to 10.
+        The standard deviation of a basis function, divided by the distance to the next basis function, 0.1 to 10.
     regularization : float, default=0.1
         The stiffness of the map, 0 to 1e6: the weight of a ridge penalty on the weights of the basis functions. With 0, the map follows the rows as closely as
-        possible; try 0.01, 0.1 and 1. Lehr scales it by the mean variance of a column, so it does not depend on units.
+        possible; try 0.01, 0.1 and 1. Lehr scales the penalty by the mean variance of a column, so ``regularization`` does not depend on units.
     init : {'both', 'annealed', 'plane'}, default='both'
         The initialisation of the map. ``'annealed'``: a point at the mean, at a high temperature. ``'plane'``: the plane of the principal components, at
         temperature 1. ``'both'``: Lehr tries both and keeps the more likely fit.
@@ -62,8 +62,8 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
     max_iter : int, default=1000
         The maximum number of passes over the rows at temperature 1, for each initialisation.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
-        MPI job. The result is bit-identical for any number of threads.
+        The number of threads; -1 uses all processors. ``None`` uses ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process
+        of an MPI job. The result is bit-identical for any number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
@@ -78,7 +78,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         The position of each row, -1 to 1 along each axis: the mean of the row's posterior over the nodes. If the posterior has two distant modes, the mean lies
         between them; a high value of ``entropies_`` shows this. If ``X`` is float32, so are all results for rows, ``means_`` and ``magnifications_``.
     modes_ : ndarray of shape (n_samples,), int32
-        The most probable node of each row, as an index into ``nodes_``. ``modes(X)`` returns its position.
+        The most probable node of each row, as an index into ``nodes_``. :meth:`modes` returns the positions of such nodes.
     probabilities_ : ndarray of shape (n_samples,)
         The posterior probability of the most probable node of each row.
     entropies_ : ndarray of shape (n_samples,)
@@ -88,14 +88,14 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
     means_ : ndarray of shape (n_nodes ** n_components, n_features)
         The positions of the nodes in the space of the rows, in the unit of ``X``.
     magnifications_ : ndarray of shape (n_nodes ** n_components,)
-        How far the map is stretched at each node: length, area or volume in the space of the rows, divided by that on the map. High values mark borders between
+        How far the map is stretched at each node: a length, area or volume among the rows, divided by its size on the map. High values mark borders between
         groups.
     noise_variance_ : float
         The variance of the rows around the map, equal for all columns, in the squared unit of ``X``.
     n_nodes_, n_basis_ : int
         The numbers of nodes and of basis functions along each axis.
     weights_ : ndarray of shape (n_functions, n_features)
-        The weights of the ``n_basis_ ** n_components + 1`` functions, in the unit of ``X``. The last one belongs to the constant function.
+        The weights of the ``n_basis_ ** n_components + 1`` functions, in the unit of ``X``. The last row has the weights of the constant function.
     origin_ : ndarray of shape (n_features,)
         The constant that is added to the weighted sum of the functions.
     log_likelihood_ : float
@@ -373,7 +373,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         return positions
 
     def modes(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the position of each row's most probable node: plot this if posteriors have several modes.
+        """Return the position of each row's most probable node. Plot these positions if posteriors have several modes.
 
         Parameters
         ----------
@@ -405,7 +405,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         Returns
         -------
         memberships : ndarray of shape (n_samples, n_nodes ** n_components)
-            The posterior probabilities; each row adds up to 1. float32 if ``X`` is float32.
+            The posterior probabilities, float32 if ``X`` is float32. Each row adds up to 1.
 
         Examples
         --------
@@ -503,7 +503,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         labels : array-like of shape (n_samples,), default=None
             The class of each row, which determines its colour.
         ax : matplotlib.axes.Axes, default=None
-            The axes to draw on. ``None``: the axes of a new figure.
+            The axes to draw on. ``None`` creates a new figure.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-// The viewer of a node: a bar with five views, and the view that the address names.
+// The viewer of a node: a bar of five views, and the view that the address names.
 
 import { render, type ComponentType } from 'preact';
 import { useEffect, useErrorBoundary } from 'preact/hooks';
@@ -22,7 +22,7 @@ const LINES = {
   lost: ['lost', 'no answer'],
 } as const;
 
-/// The view of points comes by itself, when it is first wanted.
+/// The view of points, whose code is loaded when the view is first opened.
 const explore = signal<ComponentType | null>(null);
 const missing = signal<unknown>(null);
 

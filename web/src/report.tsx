@@ -1,4 +1,4 @@
-// The page of a finished run: figures where the page has places for them, drawn from the data in it; tables that can be sorted. Nothing is loaded.
+// The page of a finished run. It draws figures from the data in the page, makes tables sortable, and loads nothing.
 
 import { effect, signal, type Signal } from '@preact/signals';
 import { render } from 'preact';
@@ -31,7 +31,7 @@ function ShownScene({ figure, source, settings, asked }: {
   return <Scene key={figure.name} source={source} settings={settings.value} settle={settle} asked={asked} />;
 }
 
-/// The scene in which fewer clusters than there are can be shown.
+/// The scene that can show merged clusters, with the number of clusters before merging.
 let merging: { most: number; show: (clusters: number) => void } | null = null;
 
 function show(id: string, place: HTMLElement, figure: Figure): void {
@@ -54,7 +54,7 @@ function show(id: string, place: HTMLElement, figure: Figure): void {
     const steps = figure.steps.map(([temperature, clusters, freeEnergy]) => ({ temperature, clusters, freeEnergy }));
     const splits = figure.splits.map(([temperature, parent, clusters]) => ({ temperature, parent, clusters }));
     const { command } = figure;
-    // A page that shows this one in a frame may offer to run the method again.
+    // A page that shows this report in a frame with the attribute `data-keep` can run the method again.
     const frame = window.frameElement?.hasAttribute('data-keep') ? window.frameElement : null;
     const keep = (clusters: number) => {
       const number = `${clusters} ${clusters === 1 ? 'cluster' : 'clusters'}`;
@@ -77,7 +77,7 @@ function show(id: string, place: HTMLElement, figure: Figure): void {
 }
 
 const data = JSON.parse(document.getElementById('data')!.textContent!) as { figures: Record<string, Figure> };
-// Scenes first: the annealing offers to show fewer clusters in one of them.
+// Scenes are drawn first, because the annealing figure needs the scene that can show fewer clusters.
 const figures = Object.entries(data.figures);
 for (const [id, figure] of [...figures.filter(([, { kind }]) => kind === 'scene'), ...figures.filter(([, { kind }]) => kind !== 'scene')]) {
   const place = document.getElementById(id);

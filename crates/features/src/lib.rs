@@ -1,4 +1,4 @@
-//! Turns on the features of libraries that the command and the Python package both use. It has no code.
+//! Turns on the features of libraries that the command and the Python package both use. This crate has no code.
 //!
 //! Cargo compiles a library once for each set of features. If one more feature of a small library such as `num-traits`
 //! is on, Cargo also compiles its dependants again: Arrow, the node, the methods. So `lehr` and `lehr-python` both

@@ -1,9 +1,9 @@
 //! Converts NumPy arrays and SciPy's sparse arrays to the crates' types, and back.
 //!
-//! Arrays of `float32` or `float64` are read in place, in C or Fortran order or with any strides. They are copied once,
-//! into a vector that the crates own. This thread makes the copy while it holds the interpreter lock, so that no other
-//! thread writes into the array meanwhile. To find the nearest centres, no copy is needed ([`Array`]). Results are not
-//! copied, because NumPy takes over the vector.
+//! Arrays of `float32` or `float64` may be in C or Fortran order, or have any strides. Each array is copied once, into
+//! a vector that the crates own. The calling thread makes the copy while it holds the interpreter lock, so that no
+//! other thread writes into the array meanwhile. To find the nearest centres, no copy is needed ([`Array`]). Results
+//! are not copied, because NumPy takes over the vector.
 
 use std::borrow::Cow;
 
@@ -68,7 +68,7 @@ impl Array<'_> {
     }
 }
 
-/// Returns the numbers of an array, row by row.
+/// Returns the numbers of an array, row by row; without a copy if the array is in C order.
 pub(crate) fn in_c_order<'a, T: Element + Copy>(array: &'a PyReadonlyArray2<'_, T>) -> Cow<'a, [T]> {
     // NumPy also calls arrays in Fortran order contiguous, so check for C order.
     match array.as_array().to_slice() {
@@ -166,8 +166,8 @@ impl OwnedRows for Records {
     }
 }
 
-/// Reads sparse rows in SciPy's compressed row format. Arrays may be longer than the last row needs. Indices have 32 or
-/// 64 bits.
+/// Reads sparse rows in SciPy's compressed row format. The arrays of indices and values may be longer than the rows
+/// need. Indices have 32 or 64 bits.
 fn sparse(x: &Bound<'_, PyAny>) -> PyResult<Sparse> {
     let (_, dimension) = x.getattr("shape")?.extract::<(usize, usize)>()?;
     let starts: Vec<usize> = places(&x.getattr("indptr")?, "indptr")?;
@@ -247,8 +247,8 @@ pub(crate) fn table<'py, T: Element>(
     values.into_pyarray(py).reshape([rows, columns])
 }
 
-/// Converts labels to the form of estimators. For a row without a cluster, estimators have -1, and the crates the
-/// largest number.
+/// Converts labels to the form of estimators. The label of a row without a cluster is -1 in estimators, and the largest
+/// number in the crates.
 pub(crate) fn labels(labels: &[u32]) -> Vec<i32> {
     labels.iter().map(|label| label.cast_signed()).collect()
 }

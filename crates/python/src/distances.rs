@@ -1,7 +1,7 @@
 //! Dissimilarities for `lehr.pairwise_distances`.
 //!
-//! Options are passed as JSON. `lehr_methods::distances` declares them, so they have the same meaning as in `lehr
-//! distances`.
+//! Python passes the options as JSON. `lehr_methods::distances` declares the options, so they have the same meaning as
+//! in `lehr distances`.
 
 use lehr_data::gower;
 use lehr_distances::{Error, Half, Precision, all_pairs};
@@ -113,7 +113,7 @@ fn check(options: &Options, items: &Items) -> PyResult<()> {
     faults.first().map_or(Ok(()), |fault| Err(told(fault)))
 }
 
-/// Reads the options, and checks that each word is a declared choice.
+/// Reads the options, and checks that each value of an option with fixed choices is one of the choices.
 fn read(options: &str) -> PyResult<Options> {
     let given: Value = serde_json::from_str(options).map_err(|cause| errors::value(format!("options: {cause}")))?;
     for option in distances::options().iter().filter(|option| matches!(option.kind, Kind::Choice(_))) {
@@ -145,7 +145,7 @@ struct Request<'a, 'py> {
 }
 
 impl<'py> Request<'_, 'py> {
-    /// Computes all pairs on another thread, and passes them to NumPy.
+    /// Computes all pairs on another thread, and returns the dissimilarities as an array of NumPy.
     fn computed<T: Precision + numpy::Element>(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let Self { items, options, is_condensed, threads, callback } = self;
         // Memory must hold the computed half and the array that is made from it.
@@ -173,7 +173,8 @@ impl<'py> Request<'_, 'py> {
     }
 }
 
-/// Returns the numbers in the order of the resulting array.
+/// Returns the dissimilarities in the order of the resulting array: all rows or, if condensed, the part above the
+/// diagonal.
 fn written<T: Precision>(half: &Half<T>, is_condensed: bool) -> Vec<T> {
     let items = half.items();
     let count = if is_condensed { items * items.saturating_sub(1) / 2 } else { items * items };

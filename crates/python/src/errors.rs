@@ -103,8 +103,8 @@ pub(crate) fn of_ranks(error: &lehr_ranks::Error) -> PyErr {
     }
 }
 
-/// Returns the exception for a file that could not be read or written. It is `FileNotFoundError` or a similar class if
-/// the system gave an error number.
+/// Returns the exception for a file that could not be read or written. With an error number of the system, this is the
+/// matching subclass of `OSError`, such as `FileNotFoundError`.
 pub(crate) fn file(path: &Path, cause: &std::io::Error) -> PyErr {
     match cause.raw_os_error() {
         // With an error number, Python chooses the matching subclass of `OSError`.

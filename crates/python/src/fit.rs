@@ -72,7 +72,7 @@ pub(crate) enum Beginning<C: Checkpoint> {
     From(C),
 }
 
-/// A run that is ready to begin, because all processes are about to compute the same.
+/// A run that is ready to begin: all processes have agreed on the same computation.
 struct Begun<'py, C: Checkpoint> {
     py: Python<'py>,
     group: ProcessGroup,
@@ -105,7 +105,8 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
         Ok(Self::of(py, method, wanted, run))
     }
 
-    /// Creates a run with parameters that were read already. Processes compare the text of the parameters in `run`.
+    /// Creates a run with parameters that have already been read. Processes compare the text of the parameters in
+    /// `run`.
     pub(crate) fn of(py: Python<'py>, method: &'static str, wanted: C::Parameters, run: Run<'py>) -> Self {
         Self { py, method, wanted, run }
     }

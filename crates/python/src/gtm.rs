@@ -81,8 +81,8 @@ fn placed(py: Python<'_>, places: Projection) -> PyResult<Bound<'_, PyDict>> {
     Ok(found)
 }
 
-/// The fields of a map in the format of a model file. Maps are converted to and from these fields only through this
-/// format, which [`Map::check`] checks.
+/// The fields of a map in the format of a model file. The conversion between a map and these fields goes through this
+/// format, and [`Map::check`] checks the map.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Parts {
@@ -157,7 +157,8 @@ pub(crate) fn project<'py>(
     placed(py, places)
 }
 
-/// Maps positions on a map, an N x L array, to the space of the data. Also computes how far the map is stretched there.
+/// Converts positions on a map of L dimensions, an N x L array, to points in the space of the data. Also computes how
+/// far the map is stretched at each position.
 #[pyfunction]
 pub(crate) fn images<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Sequences and fingerprints as Python objects. They are immutable, and shared without copying.
+//! Sequences and fingerprints as Python objects, which are immutable and are shared without copying.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use pyo3::types::PySlice;
 
 use crate::{arrays, errors};
 
-/// Returns the alphabet with a name; `None` if no name is given.
+/// Returns the alphabet with the given name; `None` without a name.
 fn alphabet(name: Option<&str>) -> PyResult<Option<Alphabet>> {
     match name {
         None => Ok(None),
@@ -70,11 +70,12 @@ fn chosen(key: &Bound<'_, PyAny>, length: usize) -> PyResult<Vec<usize>> {
 /// Parameters
 /// ----------
 /// texts : sequence of str
-///     The letters of each sequence, at least one. Sequences with gaps (``-`` or ``.``) are aligned, and must have equal lengths.
+///     The letters of each sequence; a sequence has at least one letter. Sequences with gaps (``-`` or ``.``) count as aligned, and must have equal lengths.
 /// ids : sequence of str, default=None
-///     The id of each sequence. ``None``: numbers from 0.
+///     The id of each sequence. ``None`` means numbers from 0.
 /// alphabet : {'dna', 'protein'}, default=None
-///     ``None``: detected, as for files. Sequences are DNA if nine in ten letters are ``ACGTUN`` in either case, or half of them are and the rest are IUPAC codes.
+///     The alphabet of the letters. With ``None``, Lehr detects it, as for files. Sequences are DNA if at least nine in ten letters
+///     are ``ACGTUN`` in either case, or if at least half are and the rest are IUPAC codes of nucleotides.
 ///
 /// Examples
 /// --------
@@ -117,7 +118,7 @@ impl Sequences {
         self.0.is_aligned()
     }
 
-    /// Return the distinct sequences, their counts, and the index of each sequence among them.
+    /// Return the distinct sequences, their counts, and the index of each sequence among the distinct sequences.
     ///
     /// Returns
     /// -------
@@ -126,7 +127,7 @@ impl Sequences {
     /// counts : ndarray of shape (n_distinct,), float64
     ///     How often each distinct sequence occurs. Use the counts as ``sample_weight``.
     /// inverse : ndarray of shape (n_sequences,), int64
-    ///     The index in ``distinct`` of each sequence.
+    ///     For each sequence, its index in ``distinct``.
     ///
     /// Examples
     /// --------
@@ -174,11 +175,11 @@ impl Sequences {
 /// Parameters
 /// ----------
 /// packed : ndarray of shape (n_rows, ceil(n_bits / 8)), uint8
-///     Bit 0 of a row is the lowest bit of its first byte, as in FPS files and ``numpy.packbits(..., bitorder="little")``.
+///     The bits of each row. Bit 0 of a row is the lowest bit of its first byte, as in FPS files and ``numpy.packbits(..., bitorder="little")``.
 /// n_bits : int
 ///     The number of bits in a row, at least 1.
 /// ids : sequence of str, default=None
-///     The id of each row. ``None``: numbers from 0.
+///     The id of each row. ``None`` means numbers from 0.
 ///
 /// Examples
 /// --------

@@ -1,8 +1,8 @@
 //! MPI jobs of several Python processes: all processes run the same script, and methods compute together.
 //!
-//! The first call of a method joins the job. Before this call, nothing uses MPI, so scripts that compute nothing are
-//! not affected. A single thread makes all MPI calls of the process from start to finish, as MPI requires. Python
-//! threads send requests to the MPI thread, and release the interpreter lock while they wait.
+//! A process joins the job when it first calls a method. Before this call, nothing uses MPI, so MPI does not affect
+//! scripts that compute nothing. A single thread makes all MPI calls of the process from start to finish, as MPI
+//! requires. Python threads send requests to the MPI thread, and release the interpreter lock while they wait.
 //!
 //! Every process must call the same methods on the same data in the same order. Each run first compares method,
 //! parameters and data ([`ProcessGroup::agree`]). If one process reads other data, the call fails with the same error
@@ -35,7 +35,7 @@ const ABORT: Duration = Duration::from_secs(2);
 enum Request {
     /// Collects a number from every process, in the order of the processes.
     Compare { number: u64, reply: SyncSender<Result<Vec<u64>, String>> },
-    /// Ends this process's part of the job together with the others.
+    /// Ends this process's part of the job together with the other processes.
     Finish { reply: SyncSender<Result<(), String>> },
     /// Aborts all processes of the job.
     Abort { code: u8 },
@@ -147,8 +147,7 @@ pub(crate) struct ProcessGroup {
 }
 
 impl ProcessGroup {
-    /// Uses `threads` threads. In a job, uses all processes, with one thread for each unless more threads are
-    /// requested.
+    /// Uses `threads` threads. In a job, uses all processes, with one thread in each process unless `threads` is given.
     pub(crate) fn new(py: Python<'_>, threads: Option<usize>) -> PyResult<Self> {
         let place = place(py)?;
         if place.is_some_and(|place| place.has_program.with(|it_has| *it_has)) {
@@ -167,7 +166,8 @@ impl ProcessGroup {
         Ok(Self { execution, is_in_job: place.is_some(), is_lead: place.is_none_or(|place| place.number == 0) })
     }
 
-    /// Checks that all processes are about to compute the same. `of` is called only in a job.
+    /// Checks that all processes are about to compute the same. `of` returns the bytes that the processes compare, and
+    /// is called only in a job.
     ///
     /// # Errors
     /// Returns `ValueError` on all processes if one of them is about to compute something else.
@@ -240,15 +240,15 @@ pub(crate) fn process(py: Python<'_>) -> PyResult<(usize, usize)> {
     Ok(place(py)?.map_or((0, 1), |place| (place.number, place.count)))
 }
 
-/// Returns whether this process has joined a job. Does not join a job.
+/// Returns whether this process has joined a job, without joining one.
 #[pyfunction]
 pub(crate) fn is_joined() -> bool {
     matches!(PLACE.get(), Some(Ok(Some(place))) if place.id == std::process::id())
 }
 
-/// Returns the number of threads of a call for which the user gave no number. In a job, the other processes use the
-/// other processors. On a worker, the other threads serve other requests.
-/// worker, the other threads serve other requests.
+/// Returns the number of threads for a call: the given number, or one for each processor. On a worker, the number is
+/// always 1, because the other threads serve other requests. In a job, the default is 1, because the other processes
+/// use the other processors.
 pub(crate) fn threads(given: Option<usize>) -> usize {
     let is_one_of_many = lehr_runtime::is_on_worker() || (given.is_none() && is_joined());
     if is_one_of_many { 1 } else { given.unwrap_or_else(|| Execution::default().threads) }
@@ -274,7 +274,8 @@ pub(crate) fn abort(py: Python<'_>, code: u8) {
     if let Some(Ok(Some(place))) = PLACE.get()
         && place.requests.send(Request::Abort { code }).is_ok()
     {
-        // The MPI thread ends the program. If it is waiting for other processes, the caller exits after this time.
+        // The MPI thread ends the program. If the MPI thread is waiting for other processes, the caller exits after
+        // this time.
         py.detach(|| sleep(ABORT));
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! - `arrays`: converts arrays to points.
 //! - `tables`: converts tables to data frames.
-//! - `explain`: finds differences between clusters.
+//! - `explain`: finds differences between clusters, and outliers.
 //! - `report`: builds the page of a report.
 //! - `watch`: runs a method on a separate thread, while Python handles callbacks and signals.
 //! - `job`: connects the processes of an MPI job.
@@ -44,7 +44,7 @@ mod vector;
 mod waiting;
 mod watch;
 
-/// The native part of `python/lehr`. It is private: names and arguments change with the package.
+/// The native part of `python/lehr`. This module is private: names and arguments change with the package.
 #[pyo3::pymodule]
 mod _native {
     use pyo3::prelude::*;

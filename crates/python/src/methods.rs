@@ -1,4 +1,4 @@
-//! Methods, called through their declarations in `lehr_methods`: their options, and runs on dissimilarities.
+//! Calls methods through their declarations in `lehr_methods`: lists their options, and runs them on dissimilarities.
 
 use std::path::Path;
 use std::sync::Arc;

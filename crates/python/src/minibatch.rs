@@ -8,8 +8,8 @@ use crate::arrays::{self, Columns};
 use crate::errors;
 use crate::fit::{Beginning, Fit, Run};
 
-/// Clusters a stream. `pull(rows)` returns the next rows, with their weights or `None`. At the end of the stream, it
-/// returns `None` instead.
+/// Clusters a stream. `pull(rows)` returns a pair: the next rows, and their weights or `None`. At the end of the
+/// stream, `pull` returns `None` instead.
 #[pyfunction]
 pub(crate) fn fit_minibatch<'py>(
     py: Python<'py>,

@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::errors;
 
 const MAGIC: &str = "lehr model";
-/// The version of the format. It rises when the meaning of the content changes.
+/// The version of the format, which increases when the meaning of the content changes.
 const FORMAT: u32 = 1;
 
 /// Writes a model atomically, and replaces an existing file.

@@ -128,8 +128,8 @@ pub(crate) fn join_ports(ports: Vec<PyRef<'_, PyPort>>) -> Wait {
     Wait::new(async move { join_all(ports).await.map_err(|error| unanswerable(&error)).and_then(list) })
 }
 
-/// Waits for the first of several waits. Returns its position and outcome, and drops the remaining waits. If several
-/// are ready, the first in the list wins.
+/// Waits for the first of several waits. Returns the position and outcome of this wait, and drops the remaining waits.
+/// If several are ready, the first in the list wins.
 #[pyfunction]
 pub(crate) fn choose(waits: Vec<PyRef<'_, Wait>>) -> PyResult<Wait> {
     let taken = waits.iter().map(|wait| wait.future.with(Option::take));
@@ -198,7 +198,7 @@ impl Wait {
         }
     }
 
-    /// Cancels the wait. Items that it has not taken stay in their ports.
+    /// Cancels the wait. Items that the wait has not taken stay in their ports.
     fn cancel(&self) {
         // Drop the future outside the lock, because dropping it may wake other waits.
         drop(self.future.with(Option::take));

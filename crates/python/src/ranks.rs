@@ -5,9 +5,9 @@
 //! the interpreter lock while it waits. Calls read and write arrays in place, without a worker and without copying.
 //! Waiting threads sleep instead of spinning, so a late thread delays the other threads only by a wake-up.
 //!
-//! Arrays of all ranks must have the same type, and for most calls the same shape. Messages do not contain the type, so
-//! before each collective the ranks exchange descriptions of their calls ([`Rank::agree`]). If a rank passes an
-//! incompatible array, the call fails with the same error on all ranks.
+//! Arrays of all ranks must have the same type, and for most calls the same shape. Messages of collectives do not
+//! contain the type, so before each collective the ranks exchange descriptions of their calls ([`Rank::agree`]). If a
+//! rank passes an incompatible array, the call fails with the same error on all ranks.
 
 use lehr_ranks::{Communicator, Layout, Outcome, Plain, Status, Wanted};
 use lehr_runtime::Dispatcher;
@@ -30,7 +30,7 @@ trait Number: Element + Plain + Default + PartialOrd {
     const CODE: u64;
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
-    /// Returns whether this value is NaN, which takes precedence over all numbers.
+    /// Returns whether this value is NaN. The minimum and the maximum of NaN and a number are NaN.
     fn is_none(self) -> bool;
 }
 
@@ -118,7 +118,7 @@ impl Operation {
         })
     }
 
-    /// Returns a function that combines two slices element by element, into the left one.
+    /// Returns a function that combines two slices element by element, and writes the result into the left slice.
     fn combine<T: Number>(self) -> impl Fn(&mut [T], &[T]) + Send + Sync {
         let each = |left: &mut [T], right: &[T], combined: fn(T, T) -> T| {
             left.iter_mut().zip(right).for_each(|(left, right)| *left = combined(*left, *right));
@@ -288,8 +288,8 @@ fn scan<T: Number>(
     })
 }
 
-/// Gathers the arrays of all ranks at the root or, without a root, at all ranks. The first lengths of the arrays may
-/// differ.
+/// Gathers the arrays of all ranks at the root or, without a root, at all ranks. The arrays may differ in the length of
+/// their first dimension.
 fn gather<'py, T: Number>(
     array: &Bound<'py, PyArrayDyn<T>>,
     (rank, py, root): Argument<'_, 'py, Option<usize>>,
@@ -508,7 +508,7 @@ fn described(array: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
 #[pyclass(module = "lehr._native", name = "Ranks", frozen)]
 pub(crate) struct Ranks {
     stop: Arc<Flag>,
-    /// The reservation of this process in a job until the program has ended.
+    /// In a job, the reservation of this process until the program has ended; `None` outside of a job.
     program: Option<job::Program>,
 }
 
@@ -520,7 +520,7 @@ impl Ranks {
     }
 
     /// Exchanges the outcome of this process's ranks with the other processes. `failure` is the error of this process.
-    /// `is_first` says that no other rank caused the error.
+    /// `is_first` says that no other rank caused the error. Returns the error on which all processes agree.
     fn end(&self, py: Python<'_>, failure: Option<String>, is_first: bool) -> PyResult<Option<String>> {
         let Some(program) = &self.program else { return Ok(None) };
         program.end(py, failure.map(|message| Outcome { is_panic: is_first, message }))

@@ -1,10 +1,11 @@
 //! Services with Python handlers, for `lehr.services`. The library's host and HTTP server run them, and call Python for
 //! each handler.
 //!
-//! The library holds the state as a JSON document. It answers reads, and versions, publishes and saves the document,
-//! without the interpreter. The Python object has its own copy of the state, which is reset to the document if the two
-//! may differ. They may differ after a handler raised, a coroutine was cancelled, or a change could not be saved. So
-//! after an error the state is unchanged, whatever the handler did before.
+//! The library holds the state as a JSON document. The library answers reads, and versions, publishes and saves the
+//! document, without the interpreter. The Python object has its own copy of the state, which is reset to the document
+//! if copy and document may differ. Copy and document may differ after a handler raised an exception, a coroutine was
+//! cancelled, or a change could not be saved. So after an error the state is unchanged, whatever the handler did
+//! before.
 //!
 //! A worker calls a plain function and marks the call as blocking, so that a spare worker replaces it. A coroutine runs
 //! on the event loop of the node, while a task of the runtime waits for it. If the request is dropped, the coroutine is
@@ -27,7 +28,8 @@ use crate::{errors, json};
 
 /// The interval between checks for signals while a node ends.
 const TICK: Duration = Duration::from_millis(50);
-/// The time limit for the HTTP server and the workers to end after the services. Then they are abandoned.
+/// The time limit for the workers to end, after the services have ended. Threads that still run at the services' limit
+/// plus twice this time are abandoned.
 const GRACE: Duration = Duration::from_secs(1);
 
 type Item = Py<PyAny>;
@@ -81,7 +83,7 @@ enum Begun {
     Waits { running: Item, ending: Port<PyResult<Item>> },
 }
 
-/// A running coroutine. Dropping this value before the coroutine ends cancels it.
+/// A running coroutine. Dropping this value before the coroutine ends cancels the coroutine.
 struct Waiting<'a> {
     served: &'a Served,
     running: Item,
@@ -109,7 +111,7 @@ fn ending() -> Fault {
 }
 
 impl Served {
-    /// Waits until all cancelled coroutines have ended.
+    /// Waits until all cancelled coroutines that see the state have ended.
     async fn left_alone(&self) {
         while let Some(leaving) = self.leaving.with(|leaving| leaving.last().cloned()) {
             while leaving.receive().await.is_ok() {}
@@ -181,8 +183,8 @@ impl Served {
         if let Some(document) = document
             && (!changes || self.show(py, document).is_err())
         {
-            // The next handler that uses the state receives a fresh copy. A handler that only reads may have changed
-            // its copy too, which other handlers are reading now.
+            // The next handler that uses the state receives a fresh copy. A handler that should only read the state may
+            // have changed its copy too, and other handlers may be reading this copy now.
             self.shown.with(Option::take);
         }
         Err(fault)
@@ -380,7 +382,7 @@ impl ServiceNode {
         let limit = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO);
         let (tell, mut told) = sync_channel(1);
         let ended = spawn("lehr-services-end", move || {
-            // The send fails if nobody waits any more.
+            // The send fails if the waiting thread has left.
             let _ = tell.send(running.end(limit));
         });
         ended.map_err(|cause| errors::runtime(format!("no thread to end the node on: {cause}")))?;

@@ -140,7 +140,7 @@ pub(crate) fn interpolate<'py>(
     Ok(found)
 }
 
-/// Aligns one map with another map of the same items: rotates, reflects, shifts and, on request, scales it.
+/// Rotates, reflects, shifts and, on request, scales one map, to align it with another map of the same items.
 #[pyfunction]
 #[pyo3(signature = (embedding, onto, *, sample_weight = None, scale = false))]
 pub(crate) fn align<'py>(

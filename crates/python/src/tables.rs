@@ -1,7 +1,7 @@
 //! Tables for `lehr.read_table`, `lehr.describe_columns` and `lehr.TablePreparation`.
 //!
-//! A preparation is passed as the JSON that the command saves with a model. So estimators can pickle it, and the
-//! command and the package can read each other's preparations.
+//! Python passes a preparation as the JSON that the command saves with a model. So estimators can pickle the
+//! preparation, and the command and the package can read each other's preparations.
 
 use std::path::{Path, PathBuf};
 
@@ -57,7 +57,7 @@ impl Table {
         DataFrame::new("X", columns).map(Self).map_err(errors::data)
     }
 
-    /// The decisions about the whole table that were made while reading it, each as a sentence.
+    /// The decisions about the whole table that Lehr made while reading it, each as a sentence.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.0.notes().iter().map(|note| words_in_python(note)).collect()
@@ -105,8 +105,8 @@ impl Table {
         Ok(found)
     }
 
-    /// Decides how to use the columns. Returns `preparation` as JSON, and `columns` and `text` as in `describe`, with
-    /// the use of each column.
+    /// Decides how to use the columns. `asked` has the options as JSON. Returns `preparation` as JSON, and `columns`
+    /// and `text` as in `describe`, with the use of each column.
     fn prepare<'py>(&self, py: Python<'py>, asked: &str) -> PyResult<Bound<'py, PyDict>> {
         let asked: PreparationOptions =
             serde_json::from_str(asked).map_err(|cause| errors::value(format!("wishes: {cause}")))?;
@@ -127,8 +127,8 @@ impl Table {
     }
 
     /// Applies a preparation to the rows. Returns `features`, the number of missing values that were `filled`, and
-    /// `notes`. Rows of another table (`is_other`) do not depend on each other. So if the preparation fills values in
-    /// from the nearest rows, these rows get the median instead.
+    /// `notes`. Rows of another table (`is_other`) must not depend on each other. So if the preparation fills values in
+    /// from the nearest rows, rows of another table get the median instead.
     fn apply<'py>(&self, py: Python<'py>, preparation: &str, is_other: bool) -> PyResult<Bound<'py, PyDict>> {
         let preparation = read(preparation)?;
         let missing = match preparation.missing {
@@ -241,8 +241,8 @@ fn in_python(error: lehr_data::Error) -> PyErr {
     }
 }
 
-/// Converts the descriptions of columns to dictionaries, with the use of each column if it is decided. `shown` says in
-/// words how a column was read.
+/// Converts the descriptions of columns to dictionaries, with the use of each column if `uses` is given. The entry
+/// `shown` says in words how a column was read.
 fn told<'py>(
     py: Python<'py>,
     accounts: &[lehr_data::describe::ColumnAccount],
@@ -299,8 +299,8 @@ pub(crate) fn isolated_rows<'py>(py: Python<'py>, x: PyReadonlyArray2<'py, f64>)
     rows.into_iter().map(|row| row as i64).collect::<Vec<_>>().into_pyarray(py)
 }
 
-/// Reads a table from a file, or from bytes, which errors call `name`. `form` has the known options for reading, as
-/// JSON.
+/// Reads a table from a file or from bytes. Errors about bytes give `name` as the file. `form` has the options for
+/// reading that the user gave, as JSON.
 #[pyfunction]
 pub(crate) fn read_table(py: Python<'_>, source: &Bound<'_, PyAny>, name: &str, form: &str) -> PyResult<Table> {
     let form: TableForm = serde_json::from_str(form).map_err(|cause| errors::value(format!("form: {cause}")))?;

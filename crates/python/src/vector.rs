@@ -77,11 +77,11 @@ pub(crate) fn memberships<'py>(
     arrays::table(py, all.map_err(errors::mining)?, width)
 }
 
-/// Finds the nearest centre of each row and, on request, the distance to it. Returns a dictionary with `labels`, and
-/// `distances` or `None`.
+/// Finds the nearest centre of each row and, if `with_distances`, the distance to this centre. Returns a dictionary
+/// with `labels` and `distances`; `distances` is `None` unless `with_distances`.
 ///
-/// All threads read the array in place while other Python threads run. If one of these writes into the array meanwhile,
-/// labels may belong to the old or the new values, as with NumPy's own functions.
+/// All threads read the array in place while other Python threads run. If another thread writes into the array
+/// meanwhile, labels may belong to the old or the new values, as with NumPy's own functions.
 #[pyfunction]
 #[pyo3(signature = (x, centers, *, threads = None, with_distances = true))]
 pub(crate) fn nearest<'py>(
@@ -155,8 +155,8 @@ pub(crate) fn splits<'py>(py: Python<'py>, splits: &[Split]) -> PyResult<Bound<'
         .done())
 }
 
-/// Converts the numbers of clusters that were examined to columns, by decreasing number. Returns `None` if the user
-/// gave the number.
+/// Converts the candidates for the number of clusters to columns, by decreasing number. Returns `None` if the user gave
+/// the number.
 fn candidates<'py>(py: Python<'py>, number: Option<&Number>) -> PyResult<Option<Bound<'py, PyDict>>> {
     let Some(number) = number else { return Ok(None) };
     let columns = Columns::of(py, &number.candidates)
@@ -169,7 +169,7 @@ fn candidates<'py>(py: Python<'py>, number: Option<&Number>) -> PyResult<Option<
 }
 
 /// Converts the plateaus to columns, with one row for each number of clusters. Returns `None` if the user gave the
-/// number. If a plateau had not ended, its last temperature is NaN.
+/// number. If a plateau had not ended when annealing stopped, its last temperature is NaN.
 pub(crate) fn plateaus<'py>(py: Python<'py>, suggestion: Option<&Suggestion>) -> PyResult<Option<Bound<'py, PyDict>>> {
     let Some(suggestion) = suggestion else { return Ok(None) };
     let columns = Columns::of(py, &suggestion.plateaus)

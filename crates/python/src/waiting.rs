@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lehr_sync::{Arc, process::Flag, thread};
 
-/// The interval at which a wait checks whether it should stop.
+/// The interval at which [`wait_for`] checks whether it should stop.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Wakes a thread that sleeps in [`wait_for`].

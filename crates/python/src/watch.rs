@@ -2,7 +2,7 @@
 //!
 //! Methods call their observer on a worker. But Python handles signals on the main thread, and a callback expects the
 //! thread that called `fit`. So the method runs on a second thread, and the calling thread waits without holding the
-//! interpreter lock. It wakes for news, calls the callback and answers. Every few hundredths of a second, it checks for
+//! interpreter lock. The calling thread wakes for news, calls the callback and answers. Every 50 ms, it checks for
 //! signals. The observer waits for the answer, so a callback sees every step, and can stop the run at exactly that
 //! step.
 //!
@@ -32,7 +32,7 @@ use crate::{arrays, errors};
 
 /// The interval between checks for signals.
 const TICK: Duration = Duration::from_millis(50);
-/// The number of ticks that a run has for stopping, before it is abandoned.
+/// The number of ticks for which the waiting thread waits for a run to stop, before it abandons the run.
 const GRACE: usize = 10;
 /// The seconds between two checkpoints.
 const CHECKPOINT_S: f64 = 5.0;
@@ -41,11 +41,12 @@ const CHECKPOINT_S: f64 = 5.0;
 #[pyclass(frozen, get_all, module = "lehr", name = "Progress")]
 #[derive(Clone, Debug)]
 pub(crate) struct Progress {
-    /// The current stage.
+    /// The current stage of the run, in words.
     stage: String,
     /// The estimated share of the work that is done, from 0 to 1.
     fraction: f64,
-    /// The temperature, in the squared unit of the points, or in the unit of the dissimilarities.
+    /// The current temperature, in the squared unit of the points, or in the unit of the dissimilarities; `None`
+    /// without annealing.
     temperature: Option<f64>,
     /// The current number of clusters or components.
     n_clusters: Option<usize>,
@@ -86,7 +87,8 @@ struct Saver {
 }
 
 impl Saver {
-    /// Writes a checkpoint every few seconds. Always writes one when the run stops, because the run resumes from it.
+    /// Writes the checkpoint, unless the previous one is less than five seconds old. When the run stops, always writes
+    /// the checkpoint, because the next run resumes from it.
     fn offer(&mut self, is_last: bool, checkpoint: &dyn AnyCheckpoint) {
         let Some(path) = &self.path else { return };
         if !is_last && self.since.seconds() < CHECKPOINT_S {
@@ -122,8 +124,8 @@ pub(crate) struct Pulled {
 }
 
 impl Source for Pulled {
-    /// Returns the end of the stream also if the waiting thread has left. The waiting thread has asked the run to stop,
-    /// which the observer notices next.
+    /// Returns the next rows. If the waiting thread has left, returns the end of the stream; the observer then notices
+    /// the request to stop.
     fn next(&mut self, rows: usize) -> Result<Option<Points>, lehr_data::Error> {
         let asked = self.news.send(News::Wants(rows));
         Ok(asked.ok().and_then(|()| self.batches.recv().ok()).flatten())
@@ -133,7 +135,7 @@ impl Source for Pulled {
 impl Observer for Relay {
     fn progress(&mut self, progress: &observe::Progress) -> Control {
         if let Some((news, answers)) = &self.line {
-            // If the waiting thread has left, nobody needs the result.
+            // If the waiting thread has left, the result is not needed.
             let goes_on = news.send(News::Progress(Progress::of(progress))).is_ok() && answers.recv().unwrap_or(false);
             if !goes_on {
                 self.stop.raise();
@@ -184,8 +186,8 @@ pub(crate) fn run<T: Send + 'static>(
     run_stream(py, &none, callback, checkpoint, is_in_job, |relay, _| work(relay))
 }
 
-/// Runs work on a stream in the same way as [`run`]. `pull(rows)` returns an array, with its weights or `None`. At the
-/// end of the stream, it returns `None`.
+/// Runs work on a stream in the same way as [`run`]. `pull(rows)` returns a pair: an array, and its weights or `None`.
+/// At the end of the stream, `pull` returns `None` instead.
 ///
 /// # Errors
 /// Returns the errors of [`run`], and the exceptions of `pull`.
@@ -201,7 +203,8 @@ pub(crate) fn run_stream<T: Send + 'static>(
     let (answer, answers) = sync_channel(1);
     let (give, batches) = sync_channel(1);
     let stop = Arc::new(Flag::new());
-    // The thread holds this channel to its end, with or without a callback: when the channel closes, the work is done.
+    // The thread holds this channel until it ends, with or without a callback. So when the channel closes, the work is
+    // done.
     let mut pulled = Pulled { news: tell.clone(), batches };
     let mut relay = Relay {
         line: callback.is_some().then_some((tell, answers)),
@@ -241,7 +244,7 @@ pub(crate) fn run_stream<T: Send + 'static>(
     }
     match py.detach(|| thread.join()) {
         Ok(watched) => Ok(watched),
-        // A panic is an error of this library, and Python shows it as such.
+        // A panic is an error of this library. Python shows it as a `PanicException`.
         Err(panic) => std::panic::resume_unwind(panic),
     }
 }
@@ -282,8 +285,8 @@ fn wait(
     }
 }
 
-/// Waits until a run that was asked to stop has ended, and returns whether it has. In a job, waits until another signal
-/// arrives.
+/// Waits for the end of a run that was asked to stop, and returns whether it has ended. In a job, waits until the run
+/// ends or another signal raises an exception; otherwise waits half a second.
 fn linger(py: Python<'_>, mut news: Receiver<News>, is_in_job: bool) -> PyResult<bool> {
     let mut ticks = 0;
     loop {

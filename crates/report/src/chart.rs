@@ -1,7 +1,7 @@
 //! Draws points with axes and a legend as a [`Drawing`].
 //!
-//! The rows in clusters set the limits of the axes. An outlier within the limits is drawn with a ring, and an outlier
-//! beyond them as a triangle at the edge. So a few distant rows do not squeeze all other rows together.
+//! The rows in clusters set the limits of the axes. An outlier within the limits is drawn with a ring, and a point
+//! beyond the limits as a triangle at the edge. So a few distant rows do not squeeze all other rows together.
 
 mod axis;
 pub mod matrix;
@@ -17,16 +17,16 @@ use crate::picture::Picture;
 
 /// The width and height of the whole picture.
 const SIZE: (f64, f64) = (960.0, 640.0);
-/// The text size of the title. The sizes of names, of ticks and the legend, and of the note follow.
+/// The text size of the title. The text sizes of names, of ticks and the legend, and of the note follow.
 const TITLE: f64 = 17.0;
 const NAME: f64 = 13.0;
 const SMALL: f64 = 12.0;
 const NOTE: f64 = 11.0;
-/// The left margin. The top margin, and the bottom margin without the note, follow.
+/// The width of the left margin. The heights of the top margin, and of the bottom margin without the note, follow.
 const LEFT: f64 = 82.0;
 const TOP: f64 = 50.0;
 const BOTTOM: f64 = 64.0;
-/// The right margin without a legend. The maximum width of a legend follows.
+/// The width of the right margin without a legend. The maximum width of a legend follows.
 const RIGHT: f64 = 24.0;
 const LEGEND_MAX: f64 = 280.0;
 /// The minimum width of a colour scale with its numbers.
@@ -41,7 +41,7 @@ const RINGED_MAX: usize = 500;
 const MARGIN: f64 = 0.04;
 /// The number of colours of a scale, minus one.
 const LEVELS: f64 = 63.0;
-/// The class of a point without a class.
+/// The group of a point without a group.
 const NONE: u32 = u32::MAX;
 
 /// The outline of a component.
@@ -63,7 +63,7 @@ pub enum Colors {
 
 /// Coloured cells behind the points.
 pub struct Ground {
-    /// The corner with the smallest coordinates, and the corner with the largest.
+    /// The corner with the smallest coordinates, and the corner with the largest coordinates.
     pub corners: [(f64, f64); 2],
     /// The number of cells along x.
     pub columns: usize,
@@ -83,7 +83,8 @@ pub struct Chart {
     pub center: &'static str,
     /// The colours of the points.
     pub colors: Colors,
-    /// Whether each point is ignored when the limits are chosen; empty if all points count.
+    /// For each point, whether it is an outlier, which does not affect the limits of the axes; empty if there are no
+    /// outliers.
     pub is_out: Vec<bool>,
     /// The outlines of the groups.
     pub outlines: Vec<Outline>,
@@ -142,8 +143,8 @@ impl Chart {
         let note = font.wrapped(&self.picture.note, NOTE, SIZE.0 - LEFT - RIGHT);
         let bottom = SIZE.1 - BOTTOM - 15.0 * note.len() as f64;
         let limits = self.limits();
-        // The frame may widen an axis, but it depends on the width of the legend. So the legend first counts the points
-        // beyond the narrowest limits.
+        // The frame may widen an axis, and depends on the width of the legend. So the legend is first measured with the
+        // points beyond the narrowest limits, and then made again with the points beyond the frame.
         let legend = self.legend(self.drawn().filter(|(_, place)| !is_within(*place, limits)).count());
         let scale = if let Colors::Scale(name, _) = &self.colors { Some(name) } else { None };
         let words = legend.iter().map(|(_, words)| words).chain(scale);
@@ -181,7 +182,8 @@ impl Chart {
         self.picture.points.iter().copied().enumerate().filter(is_finite)
     }
 
-    /// Returns the smallest and largest coordinates of the rows in clusters, or of all rows if none is in a cluster.
+    /// Returns the smallest and largest coordinates of the points that are not outliers, with a margin; or of all
+    /// points if all are outliers.
     fn limits(&self) -> [(f64, f64); 2] {
         let mut inside: Vec<(f64, f64)> =
             self.drawn().filter(|(point, _)| !self.is_out(*point)).map(|(_, place)| place).collect();
@@ -196,7 +198,7 @@ impl Chart {
         [extent(inside.iter().map(|place| place.0)), extent(inside.iter().map(|place| place.1))]
     }
 
-    /// Returns the frame: the limits with a margin, with the same scale on both axes if the picture needs it.
+    /// Returns the frame with these limits. If the axes share a scale, widens the limits of one axis.
     fn frame(&self, (left, right, top, bottom): (f64, f64, f64, f64), [x, y]: [(f64, f64); 2]) -> Frame {
         let mut frame = Frame { left, right, top, bottom, x, y };
         if self.picture.is_equal {
@@ -265,7 +267,8 @@ impl Chart {
         drawing.shapes.push(Shape::Text(Text { at, size, anchor, color, is_upright: true, has_halo: false, words }));
     }
 
-    /// Returns the stretches of x that are left out: the position of each, the length left out, and the length drawn.
+    /// Returns the stretches of x that are left out: the position in the picture, the length left out, and the width of
+    /// the gap.
     fn breaks(&self) -> Vec<(f64, f64, f64)> {
         let mut gone = 0.0;
         let drawn = self.picture.breaks.iter().map(|&(from, to, gutter)| {
@@ -276,7 +279,8 @@ impl Chart {
         drawn.collect()
     }
 
-    /// Returns ticks at the same positions as in the report: at longitudes outside the stretches that are left out.
+    /// Returns the ticks of the x axis. On a map, they are at longitudes outside the stretches that are left out, as in
+    /// the report.
     fn ticks_of_x(&self, frame: &Frame, most: usize) -> Vec<axis::Tick> {
         if !self.picture.degrees {
             return axis::ticks(frame.x.0, frame.x.1, most);
@@ -310,7 +314,8 @@ impl Chart {
         }
     }
 
-    /// Returns the points by colour: first points without a group, then the groups, largest first.
+    /// Returns the points by colour, in the order of drawing: first points without a group, then the groups, largest
+    /// first. With a colour scale: first points without a value, then the largest values.
     fn by_color(&self) -> Vec<(Color, Vec<usize>)> {
         let drawn = self.drawn().map(|(point, _)| point);
         let mut found: Vec<(Color, Vec<usize>)> = match &self.colors {
@@ -431,7 +436,7 @@ impl Chart {
         }
     }
 
-    /// Returns the entries of the legend. `beyond` is the number of points beyond the edge.
+    /// Returns the entries of the legend. `beyond` is the number of points beyond the edge of the frame.
     fn legend(&self, beyond: usize) -> Vec<(Mark, String)> {
         let mut found = Vec::new();
         let Colors::Groups(of, names) = &self.colors else {
@@ -483,7 +488,7 @@ impl Chart {
     }
 }
 
-/// Draws a colour bar with its ticks. Returns the vertical position of its lower end.
+/// Draws a colour bar with its ticks. Returns the vertical position of the bar's lower end.
 fn color_bar(
     drawing: &mut Drawing,
     (left, top): (f64, f64),
@@ -542,7 +547,7 @@ fn is_within((x, y): (f64, f64), limits: [(f64, f64); 2]) -> bool {
     (of_x.0..=of_x.1).contains(&x) && (of_y.0..=of_y.1).contains(&y)
 }
 
-/// Returns the point of the edge nearest to a value beyond the edge, and the direction from the point to the value.
+/// Returns the point of the edge that is nearest to a value beyond the edge, and the direction from the edge outwards.
 fn at_edge(frame: &Frame, value: (f64, f64)) -> ((f64, f64), (f64, f64)) {
     let side = |value: f64, (low, high): (f64, f64)| f64::from(i8::from(value > high) - i8::from(value < low));
     let within = (value.0.clamp(frame.x.0, frame.x.1), value.1.clamp(frame.y.0, frame.y.1));

@@ -1,6 +1,5 @@
 //! The report of `lehr cluster`: a map or a picture of the rows, the course of the annealing or the initialisations,
 //! and the clusters.
-//!
 
 use std::collections::HashSet;
 
@@ -19,12 +18,13 @@ use crate::picture::Picture;
 use crate::scene::Scene;
 use crate::{Run, columns_named, explained, rows_counted, starts};
 
-/// The maximum number of columns of centres in the table; `centers.csv` has all of them.
+/// The maximum number of columns of centres in the table of clusters; `centers.csv` has all columns.
 pub(crate) const COLUMNS_MAX: usize = 60;
-/// The maximum number of marks of a cluster in the table, which shows them in place of centres if rows are bits.
+/// The maximum number of marks of a cluster in the table. The table shows marks in place of centres if rows are bits or
+/// sparse.
 const MARKS_MAX: usize = 4;
-/// The maximum number of clusters that the table names in the group with which a cluster would merge; `centers.csv`
-/// names all of them.
+/// The maximum number of clusters that the table names from the group with which a cluster would merge; `centers.csv`
+/// names all clusters of the group.
 const PARTNERS_MAX: usize = 6;
 
 /// Returns the whole report.
@@ -105,7 +105,7 @@ struct Page<'a> {
     space: &'a Rows,
     parameters: &'a Parameters,
     model: &'a Fitted,
-    /// The clusters that each cluster would merge with first; empty if unknown.
+    /// For each cluster, the clusters with which it would merge first, such as `0+1`; empty if this is not known.
     partners: Vec<String>,
 }
 
@@ -208,8 +208,8 @@ impl Page<'_> {
         note
     }
 
-    /// Returns the reason for the number of clusters and the numbers that were compared; nothing if the user gave the
-    /// number.
+    /// Returns the reason for the number of clusters, and the numbers that were compared. Returns nothing if the user
+    /// gave the number of clusters.
     fn numbers(&self) -> Markup {
         let Some(number) = self.model.number() else { return Markup::default() };
         let sentence = [Some(number.reason()), number.others()].into_iter().flatten().collect::<Vec<_>>().join("; ");
@@ -294,7 +294,7 @@ impl Page<'_> {
         let heaviest = self.model.clusters.iter().map(|cluster| cluster.weight).fold(f64::MIN_POSITIVE, f64::max);
         let centers: Vec<Vec<f64>> = self.model.each_center().map(|center| self.space.center(center)).collect();
         let spreads: Vec<f64> = self.model.clusters.iter().map(|facts| self.space.distance(facts.spread)).collect();
-        // The values and the texts of the last columns.
+        // The values and the texts of the table's remaining columns.
         let mut columns: Vec<(Vec<f64>, Vec<String>)> = Vec::new();
         for place in 0..self.shown_columns().len() {
             let values: Vec<f64> = centers.iter().map(|center| center[place]).collect();
@@ -420,7 +420,7 @@ impl Page<'_> {
         }
     }
 
-    /// Returns how evenly the ranks were busy and on which work, if there are several ranks.
+    /// Returns a table of the times that the ranks spent in each phase. Returns nothing if there is only one rank.
     fn timers(&self) -> Markup {
         let timers = &self.model.timers;
         if timers.iter().all(|spread| spread.ranks < 2) {

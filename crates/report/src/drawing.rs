@@ -1,7 +1,7 @@
 //! A picture in a separate file: shapes on a white background, written as SVG or PNG.
 //!
 //! Later shapes cover earlier shapes. Both writers draw the same shapes at the same positions and in the same colours.
-//! An SVG needs no style sheet.
+//! The SVG files need no style sheet.
 
 mod font;
 mod png;
@@ -10,10 +10,10 @@ mod svg;
 
 pub use font::Font;
 
-/// Red, green and blue.
+/// A colour: red, green and blue, 0 to 255 each.
 pub type Color = [u8; 3];
 
-/// The background, and the halo of text over points.
+/// The colour of the background, and of the halo around text over points.
 pub const WHITE: Color = [255, 255, 255];
 /// The colour of text and axes.
 pub const INK: Color = [0x1d, 0x23, 0x2a];
@@ -33,7 +33,7 @@ const CLUSTERS: [u32; 20] = [
 /// Cividis (Nuñez, Anderton and Renslow 2018), a scale that people with and without colour blindness see alike.
 const SCALE: [u32; 10] =
     [0x00224e, 0x123570, 0x3b496c, 0x575d6d, 0x707173, 0x8a8678, 0xa59c74, 0xc3b369, 0xe1cc55, 0xfee838];
-/// The share of the scale that is used. The colours beyond it would be invisible on white.
+/// The share of the scale that is used. The brightest colours are left out, because they would be hard to see on white.
 const SCALE_USED: f64 = 0.86;
 
 const fn color(rgb: u32) -> Color {
@@ -56,7 +56,7 @@ pub fn scale_color(value: f64) -> Color {
     mixed(color(SCALE[below]), color(SCALE[below + 1]), part)
 }
 
-/// Mixes two colours.
+/// Mixes two colours: returns `from` if `part` is 0, and `to` if it is 1.
 pub fn mixed(from: Color, to: Color, part: f64) -> Color {
     std::array::from_fn(|at| (f64::from(from[at]) + (f64::from(to[at]) - f64::from(from[at])) * part).round() as u8)
 }
@@ -113,7 +113,7 @@ pub enum Shape {
 
 /// The opacity of a disc.
 const COVERS: f64 = 0.8;
-/// The length of a dash, and of a gap between dashes.
+/// The length of a dash, and of a gap between dashes, in units of the drawing.
 const DASH: f64 = 5.0;
 
 /// A file format.
@@ -135,7 +135,7 @@ impl Format {
         }
     }
 
-    /// Returns whether Lehr has written the drawing with these first bytes.
+    /// Returns whether a file with these first bytes is a drawing that Lehr wrote.
     pub fn is_ours(self, head: &[u8]) -> bool {
         match self {
             Format::Svg => head.starts_with(svg::HEAD.as_bytes()),
@@ -147,7 +147,7 @@ impl Format {
 /// A picture.
 #[derive(Clone, Debug)]
 pub struct Drawing {
-    /// The width and height.
+    /// The width and height, in units of the drawing.
     pub size: (f64, f64),
     /// A description for readers who cannot see the picture.
     pub title: String,

@@ -11,13 +11,13 @@ use maud::{Markup, html};
 
 use crate::markup::{section, swatch, table, typeset};
 
-/// The maximum number of clusters that are described in words; `marks.csv` has all of them.
+/// The maximum number of clusters that are described in words and in the profile; `marks.csv` describes all clusters.
 const CLUSTERS_MAX: usize = 40;
 /// The maximum number of marks in the description of a cluster.
 const MARKS_MAX: usize = 4;
-/// The maximum number of columns in the profile; `centers.csv` has all of them.
+/// The maximum number of columns in the profile; `centers.csv` has all columns.
 const COLUMNS_MAX: usize = 100;
-/// The maximum number of outliers that are listed; `outliers.csv` has all of them.
+/// The maximum number of outliers in the list; `outliers.csv` has all outliers.
 const OUTLIERS_MAX: usize = 15;
 /// The deviation from the mean at which a cell of the profile has its full colour, in standard deviations.
 const FULL_COLOR: f64 = 2.0;
@@ -51,8 +51,8 @@ pub fn apart(space: &Rows, model: &Fitted, explained: &Explanation) -> Markup {
     )
 }
 
-/// Returns a table with a line for each cluster and the columns of the data. A cell has the deviation of the centre
-/// from the mean of all rows, in standard deviations.
+/// Returns a table with a row for each cluster and a column for each column of the data. A cell shows the centre, and
+/// its colour shows how many standard deviations the centre deviates from the mean of all rows.
 fn profile(space: &Rows, model: &Fitted, names: &[&str]) -> Markup {
     let points = space.points();
     let columns = &space.columns()[..points.dimension().min(COLUMNS_MAX)];
@@ -125,7 +125,7 @@ pub fn outliers(space: &Rows, outlying: &Outlying) -> Markup {
     )
 }
 
-/// Returns the table of columns, with the use of each.
+/// Returns the table of the columns, with the role and use of each column.
 pub fn columns(origin: &Origin) -> Markup {
     let lines = origin.lines();
     let (head, rows) = lines.split_first().expect("a head, whatever there is");

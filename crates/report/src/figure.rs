@@ -1,7 +1,6 @@
 //! Figures of a report: an element in the page, and the data from which the report's script draws the figure.
-//!
-//! The script and its style come from the viewer (`web/src/report.tsx`), so that a report and a node show figures
-//! alike.
+//! The script and its style come from the viewer (`web/src/report.tsx`). So a figure looks the same in a report and in
+//! a node's viewer.
 
 use std::io::{self, Write};
 
@@ -22,8 +21,8 @@ impl Figures {
         html! { div.figure id=(id) {} }
     }
 
-    /// Returns all figures as JSON that cannot end its script element. The JSON may take megabytes, so it is copied
-    /// only if necessary.
+    /// Returns all figures as JSON that cannot end its script element. The JSON may take megabytes, so this function
+    /// copies it only if necessary.
     pub(crate) fn json(self) -> String {
         let figures = Value::Object(Map::from_iter([("figures".to_owned(), Value::Object(self.0))]));
         // Measure first, because a growing string may need twice the memory.
@@ -70,14 +69,14 @@ pub fn anneal(history: &[Step], splits: &[Split], unit: &str, command: Option<&s
     json!({ "kind": "anneal", "steps": steps, "splits": splits, "unit": unit, "command": command })
 }
 
-/// Returns a figure of how often pairs of two quantities occur, in `bins` by `bins` cells. The second quantity rises
-/// with the row.
+/// Returns a figure of how often pairs of two quantities occur, in `bins` by `bins` cells. The first quantity increases
+/// along a row, the second from row to row.
 pub fn density(title: &str, bins: usize, counts: &[u64], names: [&str; 2], ends: [f64; 2]) -> Value {
     json!({ "kind": "density", "title": title, "bins": bins, "counts": counts, "names": names, "ends": ends })
 }
 
-/// Returns a figure of columns over a topographic map with this many nodes along each axis. A column has a name and a
-/// value for each node.
+/// Returns a figure of the columns of a table over a topographic map with `columns` by `rows` nodes. A plane has the
+/// name of a column and a value for each node.
 pub fn planes<'a>(columns: usize, rows: usize, planes: impl Iterator<Item = (&'a str, Vec<f64>)>) -> Value {
     let plane =
         |(name, values): (&str, Vec<f64>)| json!({ "name": name, "values": packed::floats(values.into_iter()) });

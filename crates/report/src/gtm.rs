@@ -16,7 +16,7 @@ use crate::{Run, columns_named, rows_counted};
 use lehr_methods::Rows;
 use lehr_methods::numbers::{counted, grouped, significant};
 
-/// The maximum number of columns that are drawn over the map.
+/// The maximum number of columns that the report draws over the map.
 const PLANES: usize = 24;
 
 /// Returns the whole report.
@@ -71,12 +71,12 @@ struct Stretch {
     /// The number of nodes along each axis.
     columns: usize,
     rows: usize,
-    /// The stretch on a logarithmic scale, because it is a factor. The smallest stretch is 0 and the largest is 1.
+    /// The stretch at each node, on a logarithmic scale from 0 for the smallest stretch to 1 for the largest.
     shade: Vec<f64>,
     least: f64,
     most: f64,
-    /// The largest coordinates of the nodes' cells. The outermost nodes are at the ends of the axes, so half of their
-    /// cells lies beyond.
+    /// The largest coordinates of the nodes' cells. The outermost nodes are at the ends of the axes, so half of each
+    /// outermost cell lies beyond the end.
     corner: [f64; 2],
 }
 
@@ -191,7 +191,7 @@ impl Page<'_> {
         scene.figure()
     }
 
-    /// Returns the figure with each column over the map, and a note.
+    /// Returns a note and the figure with each column over the map. Returns `None` for a three-dimensional map.
     fn planes(&self) -> Option<(String, Value)> {
         let (map, space) = (&self.model.map, self.space);
         if map.latent() > 2 {
@@ -227,7 +227,7 @@ impl Page<'_> {
         )
     }
 
-    /// Returns the curve of the noise as a function of the temperature.
+    /// Returns the curve of the noise as a function of the temperature, if there was more than one temperature.
     fn curve(&self) -> Option<Value> {
         let history = &self.model.history;
         (history.len() > 1).then(|| {

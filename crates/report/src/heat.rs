@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::packed;
 
-/// The maximum number of cells along a side of the picture.
+/// The maximum number of cells along each side of the picture.
 const CELLS: usize = 320;
-/// The maximum number of items that are examined in a cell, along each side, and in a cluster.
+/// The maximum number of items that are sampled along each side of a cell, and from each cluster.
 const SAMPLED: usize = 12;
 const SAMPLED_OF_CLUSTER: usize = 60;
 /// The maximum percentage of cells that may be beyond the brightest shade, and the factor by which the largest cell
@@ -93,7 +93,7 @@ pub fn heat(title: &str, matrix: &Dissimilarities, labels: &[u32], ids: &[String
     })
 }
 
-/// Draws at most `most` of the items.
+/// Returns a sample of at most `most` of the items.
 fn some(of: &[usize], most: usize) -> Vec<usize> {
     drawn(of.len(), most).into_iter().map(|place| of[place]).collect()
 }
@@ -124,8 +124,8 @@ fn mean(matrix: &Dissimilarities, one: &[usize], other: &[usize]) -> Option<f64>
 }
 
 /// Returns the order of the clusters and their joins by average linkage. A join consists of two nodes and the mean
-/// between them. The first nodes are the clusters in this order, and the joins follow. Clusters without a known
-/// dissimilarity are joined last.
+/// dissimilarity between them. The first nodes are the clusters in this order; the next nodes are the joins. Clusters
+/// without a known dissimilarity are joined last.
 fn joined(between: &[Vec<Option<f64>>], members: &[Vec<usize>]) -> (Vec<usize>, Vec<(usize, usize, f64)>) {
     struct Node {
         clusters: Vec<usize>,
@@ -150,7 +150,7 @@ fn joined(between: &[Vec<Option<f64>>], members: &[Vec<usize>]) -> (Vec<usize>, 
             }
         }
         let (height, a, b) = best;
-        // Turn the nodes so that their closest ends are adjacent.
+        // Turn the second node, if necessary, so that its end that is closest to the first node is adjacent.
         let other = nodes.remove(b);
         let one = &mut nodes[a];
         let close = |x: usize, y: usize| between[x][y].unwrap_or(highest);
@@ -181,8 +181,8 @@ fn joined(between: &[Vec<Option<f64>>], members: &[Vec<usize>]) -> (Vec<usize>, 
     (order, joins.into_iter().map(|(a, b, height)| (number(a), number(b), height)).collect())
 }
 
-/// Returns the mean that is drawn brightest, and the largest mean if some means are far beyond it. Without this limit,
-/// one item far from all other items would make the remaining cells equally dark.
+/// Returns the mean that is drawn in the brightest shade, and the largest mean if it is far beyond this shade. If the
+/// largest mean always set the scale, one item far from all other items would make the remaining cells equally dark.
 fn brightest(means: &[Option<f64>]) -> (f64, Option<f64>) {
     let mut known: Vec<f64> = means.iter().flatten().copied().collect();
     known.sort_unstable_by(f64::total_cmp);
@@ -191,7 +191,7 @@ fn brightest(means: &[Option<f64>]) -> (f64, Option<f64>) {
     if most > 0.0 && largest > FAR * most { (most, Some(largest)) } else { (largest, None) }
 }
 
-/// Returns the number of cells along a side and the mean of each cell, for items in this order.
+/// Returns the number of cells along each side, and the mean of each cell, for items in this order.
 fn grid(matrix: &Dissimilarities, order: &[usize]) -> (usize, Vec<Option<f64>>) {
     let items = order.len();
     let cells = items.min(CELLS);

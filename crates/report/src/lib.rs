@@ -1,14 +1,11 @@
 //! Writes the report of a method's results: an HTML file that loads no other files.
-//!
-//! This crate writes the text, the figures' data and the tables, so that a report can be read without its script. The
-//! script comes from the viewer (`web/src/report.tsx`). It draws the figures from the data and makes tables sortable.
-//! [`picture`] lays out rows and [`packed`] packs them; [`scene`], [`heat`] and [`figure`] decide what is drawn.
-//!
-//! A picture in a separate file, as SVG or PNG, is a [`Drawing`]. A chart lays it out, so that the file needs no
-//! viewer.
-//!
-//! A report is made from the data, the result ([`lehr_methods::Fit`]) and the facts about the run in [`Run`]. It does
-//! not depend on the process that ran the method.
+//! This crate writes the text, the tables and the data of the figures, so that text and tables can be read without a
+//! script. The script of a report comes from the viewer (`web/src/report.tsx`). The script draws the figures from the
+//! data and makes tables sortable. [`picture`] lays out rows and [`packed`] packs them; [`scene`], [`heat`] and
+//! [`figure`] decide what is drawn. A picture in a separate file, as SVG or PNG, is a [`Drawing`]. This crate lays out
+//! and renders the drawing itself, so the file needs no viewer. A report is made from the data, the result
+//! ([`lehr_methods::Fit`]) and the facts about the run in [`Run`]. So another process than the one that ran the method
+//! can make the report.
 #![forbid(unsafe_code)]
 
 mod chart;
@@ -39,18 +36,18 @@ use drawing::Drawing;
 
 /// The facts about a run that neither the data nor the result contain.
 pub struct Run<'a> {
-    /// The method.
+    /// The description of the method.
     pub about: &'a About,
-    /// The name of the file in the user's words, or the name of other data.
+    /// The file with the data, as the user typed it, or the name of data that are not from a file.
     pub source: &'a str,
-    /// The kind of the rows, if it is known.
+    /// The kind of the rows, if their kind is known.
     pub subject: Option<Subject<'a>>,
     /// The command line of the run, without the number of clusters and the results folder; `None` if there was no
     /// command line.
     pub command: Option<&'a str>,
-    /// The column of weights, if there is one.
+    /// The name of the column of weights, if there are weights.
     pub weights: Option<&'a str>,
-    /// The column of identifiers, if there is one.
+    /// The name of the column of identifiers, if there are identifiers.
     pub ids: Option<&'a str>,
     /// The scaling of columns.
     pub scale: Scale,
@@ -58,13 +55,13 @@ pub struct Run<'a> {
     pub engine: Engine,
     /// The layout of the ranks.
     pub layout: Layout,
-    /// The number of threads of all processes.
+    /// The total number of threads in all processes.
     pub threads: usize,
     /// Whether the run resumes a run that was stopped.
     pub is_resumed: bool,
     /// The warnings for the user.
     pub warnings: &'a [String],
-    /// The time of each phase, in seconds.
+    /// The name of each phase of the run, and its time in seconds.
     pub phases: &'a [(String, f64)],
 }
 
@@ -77,7 +74,8 @@ pub struct Subject<'a> {
     pub about: &'a str,
 }
 
-/// Returns the report of a method. It has the method's own layout, or otherwise the method's figures and tables.
+/// Returns the report of a method, in the method's own layout. For a method without its own layout, the report lists
+/// the figures and tables of the result.
 ///
 /// # Panics
 /// Panics if the result does not belong to these data.
@@ -191,7 +189,7 @@ impl Run<'_> {
         markup::tile("Time", duration(self.seconds()), "", of)
     }
 
-    // The entries of the lists of facts follow.
+    // The following functions return entries of the list of facts about the run.
 
     fn input(&self) -> (&'static str, String) {
         ("Input", self.source.to_owned())

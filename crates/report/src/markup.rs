@@ -1,5 +1,5 @@
-//! The frame of a report, and the parts that several reports share. They are templates: a value is inserted as text
-//! unless its type marks it as markup.
+//! The frame of a report, and the parts that several reports share, as templates. A template inserts a value as text
+//! unless the value's type marks it as markup.
 
 use maud::{Markup, PreEscaped, Render, html};
 
@@ -9,7 +9,7 @@ use crate::figure::{Figures, harmless};
 pub struct Page<'a> {
     /// The main result.
     pub headline: &'a str,
-    /// The source of the data.
+    /// The source of the data, for the title of the page.
     pub source: &'a str,
     /// A sentence below the headline.
     pub lead: Markup,
@@ -29,8 +29,9 @@ impl Page<'_> {
     }
 }
 
-/// Returns a report around text and figures that were made elsewhere. `main` is markup, and `figures` is JSON by
-/// element id, `{"figures": {…}}`, as the script of reports reads it. The remaining arguments are text.
+/// Returns a report around text and figures that were made elsewhere. `main` is markup. `figures` is the JSON that the
+/// script of reports reads: `{"figures": {…}}`, with each figure under the id of its element. The remaining arguments
+/// are text.
 pub fn page_of(headline: &str, source: &str, lead: &str, main: &str, figures: &str) -> String {
     framed(headline, source, lead.render(), &[], PreEscaped(main.to_owned()), harmless(figures.to_owned()))
 }
@@ -101,8 +102,8 @@ struct Data(String);
 
 impl Render for Data {
     fn render_to(&self, page: &mut String) {
-        // Reserve memory for the figures and the rest of the page. They may take megabytes, and a growing string may
-        // need twice the memory.
+        // Reserve memory for the figures and the rest of the page. The figures may take megabytes, and a growing string
+        // may need twice the memory.
         page.reserve_exact(self.0.len() + lehr_web::COAST.len() + lehr_web::REPORT_SCRIPT.len() + 200);
         page.push_str(&self.0);
     }
@@ -166,7 +167,7 @@ pub fn typeset(text: &str) -> Markup {
     }
 }
 
-/// Typesets the numbers in facts. A name such as `2-e5` stays unchanged.
+/// Typesets the numbers in the value of a fact, except in facts whose value is a name, such as the file `2-e5`.
 fn typeset_facts(name: &str, value: &str) -> Markup {
     match name {
         "Input" | "Fingerprint" | "Weights" | "Identifiers" => value.render(),

@@ -1,7 +1,6 @@
 //! The report of `lehr mixture`: points, ellipses, components, and the evidence for the number of components.
-//!
-//! The ellipses show one and two standard deviations of a component in the picture. They contain 39 % and 86 % of the
-//! rows drawn from the component. With one column, they are lines that contain 68 % and 95 %.
+//! The ellipses show one and two standard deviations of a component in the picture. Such ellipses contain 39 % and 86 %
+//! of the component's probability. With one column, pairs of lines replace the ellipses, and contain 68 % and 95 %.
 
 use lehr_mining::mixture::{Candidate, Mixture, Model, Parameters};
 use maud::{Markup, Render, html};
@@ -70,7 +69,8 @@ pub fn drawing(run: &Run<'_>, space: &Rows, Fitted { model, .. }: &Fitted) -> Dr
 /// Returns the rows in the coordinates of the picture, and the outline of each component in the picture.
 fn drawn(space: &Rows, mixture: &Mixture) -> (Picture, Vec<Outline>) {
     let (dimension, count) = (mixture.dimension(), mixture.len());
-    // The picture is linear in the columns. So the projection follows from one mean and from a step along each column.
+    // The picture is linear in the columns. So the positions of one mean, and of a step along each column, determine
+    // the projection.
     let first = mixture.mean(0);
     let covariance = mixture.covariance(0);
     let mut places = mixture.means().to_vec();
@@ -206,7 +206,7 @@ impl Page<'_> {
         }
     }
 
-    /// Returns the curve of BIC over the number of components, if several numbers were tried.
+    /// Returns the curve of the BIC over the number of components, if several numbers were tried.
     fn curve(&self) -> Option<Value> {
         let candidates = &self.model.candidates;
         let bic: Vec<f64> = candidates.iter().map(|candidate| candidate.criteria.bic).collect();

@@ -1,11 +1,11 @@
 //! Packs numbers for a report as little-endian bytes in Base64, which the script reads as typed arrays.
 //!
-//! Coordinates and values take four bytes, which hold about seven digits; the result tables have every digit. Labels
-//! take two bytes.
+//! Coordinates and values take four bytes each, which hold about seven digits; the result tables have all digits.
+//! Labels take two bytes each.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The label of a point without a label.
+/// The packed label of a point without a label, and the packed probability for NaN.
 pub const NO_LABEL: u16 = u16::MAX;
 
 /// Packs values in four bytes each; NaN stays NaN.
@@ -30,8 +30,8 @@ pub fn shares(shares: impl Iterator<Item = Option<f64>>) -> String {
     base64(&shares.map(level).collect::<Vec<u8>>())
 }
 
-/// Packs probabilities in two bytes each: 0 to 65,534 for 0 to 1, and [`NO_LABEL`] for NaN. One byte would turn 0.998
-/// into 1.
+/// Packs probabilities in two bytes each: 0 to 65,534 for 0 to 1, and [`NO_LABEL`] for NaN. A single byte would turn
+/// 0.999 into 1.
 pub fn probabilities(probabilities: impl Iterator<Item = f64>) -> String {
     let most = f64::from(NO_LABEL - 1);
     let level = |p: f64| if p.is_nan() { NO_LABEL } else { (most * p.clamp(0.0, 1.0)).round() as u16 };

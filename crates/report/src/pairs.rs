@@ -1,5 +1,5 @@
-//! The reports of `lehr pairwise`, `lehr kmedoids` and `lehr embed`: the matrix in the order of the clusters, and a map
-//! of the items.
+//! The reports of `lehr pairwise`, `lehr kmedoids` and `lehr embed`: the dissimilarities in the order of the clusters,
+//! or a map of the items.
 
 use lehr_mining::kmedoids;
 use lehr_mining::pairwise::Model;
@@ -20,9 +20,9 @@ use lehr_methods::{Classes, Matrix};
 
 use lehr_methods::numbers::{amount, counted, grouped, share, significant};
 
-/// The maximum number of rows in a table; the result files have all of them.
+/// The maximum number of rows in a table of clusters; the result files have all clusters.
 const ROWS: usize = 200;
-/// The number of items in the list of the largest stress.
+/// The maximum number of items in the list of items with the largest stress.
 const WORST: usize = 20;
 
 /// Returns the report of a pairwise clustering.
@@ -116,13 +116,13 @@ pub fn map_page(run: &Run<'_>, matrix: &Matrix, map: &Map, shepard: &Shepard) ->
     finish(run, &headline, lead, &map.warnings, main, figures)
 }
 
-/// Returns the matrix of a pairwise clustering for a separate file.
+/// Returns the picture of a pairwise clustering's dissimilarities for a separate file.
 pub fn clusters_drawing(run: &Run<'_>, matrix: &Matrix, model: &Model) -> Drawing {
     let clusters: Vec<(u64, usize)> = model.clusters.iter().map(|cluster| (cluster.items, cluster.medoid)).collect();
     matrix_drawing(run, matrix, &model.labels, &clusters)
 }
 
-/// Returns the matrix of a k-medoids clustering for a separate file.
+/// Returns the picture of a k-medoids clustering's dissimilarities for a separate file.
 pub fn medoids_drawing(run: &Run<'_>, matrix: &Matrix, model: &kmedoids::Model) -> Drawing {
     let clusters: Vec<(u64, usize)> = model.clusters.iter().map(|cluster| (cluster.items, cluster.medoid)).collect();
     matrix_drawing(run, matrix, &model.labels, &clusters)
@@ -141,8 +141,8 @@ fn matrix_drawing(run: &Run<'_>, matrix: &Matrix, labels: &[u32], clusters: &[(u
     chart::matrix::draw(&title, note, &Heat::of(&matrix.dissimilarities, labels), &names)
 }
 
-/// Returns the map for a separate file. The colours show the first column about the items, or their stress if there is
-/// no such column.
+/// Returns the map for a separate file. The colours show the first column of classes, or the stress of the items if
+/// there are no classes.
 pub fn map_drawing(run: &Run<'_>, matrix: &Matrix, map: &Map) -> Drawing {
     let position = |item: usize| {
         let place = map.position(item);
@@ -181,14 +181,15 @@ fn finish(run: &Run<'_>, headline: &str, lead: String, warnings: &[String], main
     markup::Page { headline, source: run.source, lead: lead.render(), warnings, main, figures }.html()
 }
 
-/// If the user did not give the number of clusters, returns the number found and the reason.
+/// Returns a sentence with the number of clusters that was found and the reason for it. Returns an empty text if the
+/// user gave the number.
 pub fn suggested(model: &Model) -> String {
     model.suggestion.as_ref().map_or(String::new(), |suggestion| {
         format!(" {} lasted over the widest range of temperatures.", counted(suggestion.clusters as u64, "cluster"))
     })
 }
 
-/// Returns a note about missing pairs, if pairs are missing.
+/// Returns a note about missing pairs, or an empty text if none is missing.
 pub fn missing(pairs: u64) -> String {
     if pairs == 0 { String::new() } else { format!(" {} without a value had no say.", counted(pairs, "pair")) }
 }
@@ -245,7 +246,7 @@ pub fn clusters_table(ids: &[String], model: &Model, smiles: Option<&[String]>) 
     section("table", "The clusters", "", table("clusters", "The clusters", head, rows))
 }
 
-/// Returns the section with the matrix in the order of its clusters.
+/// Returns the section with the dissimilarities in the order of the clusters.
 pub fn heat_section(matrix: &Dissimilarities, labels: &[u32], ids: &[String], figures: &mut Figures) -> Markup {
     let title = "The dissimilarities";
     let note = "Dark means a small dissimilarity: a cluster is a dark square on the diagonal. Close clusters stand beside each other, \
@@ -264,8 +265,8 @@ pub fn growth_section(model: &Model, command: Option<&str>, figures: &mut Figure
     section("course", "How the clusters came about", note, drawn)
 }
 
-/// Returns the section with the map of the items, coloured by classes and by stress. If the items are compounds, the
-/// page draws their structures from `smiles`.
+/// Returns the section with the map of the items, which the reader can colour by classes and by stress. If the items
+/// are compounds, the report draws their structures from `smiles`.
 pub fn map_section(
     name: &str,
     ids: &[String],
@@ -279,7 +280,8 @@ pub fn map_section(
     scene.name_rows(ids.to_vec());
     scene.column("stress", map.item_stress.iter().copied());
     for classes in classes {
-        // Numbers on a scale become a column. It colours the points at first, unless there are classes.
+        // Numbers on a scale become a column of the scene. This column colours the points at first, unless there are
+        // classes.
         if let Some(values) = classes.scale() {
             scene.column(&classes.name, values.into_iter());
             continue;

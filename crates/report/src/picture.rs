@@ -2,13 +2,12 @@
 //!
 //! - Longitude and latitude become a map, with degrees of longitude shortened by the cosine of the middle latitude. The
 //!   map is cut at the widest empty stretch of the circle, so that data across the date line stay together. Wide empty
-//!   stretches inside the map are left out: Nevada and West Virginia fill the figure, without the 27 degrees between
-//!   them.
+//!   stretches inside the map are left out. For example, Nevada and West Virginia fill the figure, without the 27
+//!   degrees between them.
 //! - Two columns become the two axes. A single column is drawn along x, and the rows are spread over y so that they do
 //!   not hide each other.
 //! - More columns are drawn along their first two principal axes (`principal_axes.rs`).
-//!
-//! Of more than [`ROWS_MAX`] rows, the picture shows rows from the whole length of the table.
+//! If there are more than [`ROWS_MAX`] rows, the picture shows a sample from the whole length of the table.
 
 use std::collections::HashSet;
 
@@ -20,10 +19,10 @@ use lehr_methods::Rows;
 /// The maximum number of rows that are drawn.
 pub const ROWS_MAX: usize = 250_000;
 
-/// An empty stretch of longitude is left out if it is longer than this share of the whole extent.
+/// The map leaves out an empty stretch of longitude if it is longer than this share of the whole extent.
 const BREAK_SHARE: f64 = 0.25;
 
-/// The width of the gap that replaces a stretch, as a share of the remaining extent.
+/// The width of the gap that replaces a stretch that is left out, as a share of the remaining extent.
 const GUTTER_SHARE: f64 = 0.035;
 
 /// Two columns do not share a scale if the ratio of their ranges is above this number.
@@ -31,7 +30,7 @@ const RANGE_RATIO_MAX: f64 = 6.0;
 
 /// The layout of points in a report.
 pub struct Picture {
-    /// The rows drawn, in ascending order.
+    /// The rows that are drawn, in ascending order.
     pub rows: Vec<usize>,
     /// The position of each drawn row, in units of the picture. A stretch that is left out takes only the width of its
     /// gap.
@@ -40,13 +39,13 @@ pub struct Picture {
     pub centers: Vec<(f64, f64)>,
     /// Whether both axes share a scale.
     pub is_equal: bool,
-    /// The stretches of x that are left out: start, end, and the width of the gap that replaces each.
+    /// The stretches of x that are left out: start, end, and the width of the gap that replaces the stretch.
     pub breaks: Vec<(f64, f64, f64)>,
     /// Whether the axes are degrees of longitude and latitude.
     pub degrees: bool,
     /// The length of a degree of longitude, if a degree of latitude has length 1.
     pub narrowing: f64,
-    /// The names of x and y; empty if they measure nothing.
+    /// The names of x and y; empty for an axis that measures nothing.
     pub names: [String; 2],
     /// The title of the picture.
     pub title: String,
@@ -85,8 +84,8 @@ impl Picture {
     }
 }
 
-/// Lays out the centres of a streaming clustering. `centers` is in the scale of the clustering, `own` in the columns'
-/// units; both are K × d. Heavier centres have more influence on the principal axes.
+/// Lays out the centres of a streaming clustering. `centers` has K × d numbers in the scale of the clustering, `own`
+/// the same centres in the columns' units. Heavier centres have more influence on the principal axes.
 pub fn of_centers(columns: &[String], centers: &[f64], own: &[Vec<f64>], weights: &[f64]) -> Picture {
     let dimension = columns.len();
     let (points, names, note) = match dimension {
@@ -119,7 +118,7 @@ pub fn drawn_rows(count: usize) -> Vec<usize> {
     lehr_mining::drawn::drawn(count, ROWS_MAX)
 }
 
-/// Creates a picture with two axes of the same kind. They share a scale unless their ranges differ too much.
+/// Creates a picture with two axes of the same kind. The axes share a scale unless their ranges differ too much.
 pub fn plain(points: Vec<(f64, f64)>, centers: Vec<(f64, f64)>, names: [String; 2], title: String) -> Picture {
     let length = |of: fn(&(f64, f64)) -> f64| {
         let (low, high) = extent(points.iter().chain(&centers).map(of));
@@ -167,8 +166,8 @@ impl Picture {
 /// The longitudes of a map: the circle is cut at its widest empty stretch, and wide empty stretches are left out.
 pub struct Meridians {
     cut: f64,
-    /// The stretches that are left out: start, end, and the width of the gap that replaces each. Start and end are
-    /// longitudes east of the cut.
+    /// The stretches that are left out: start, end, and the width of the gap that replaces the stretch. Start and end
+    /// are longitudes in the 360 degrees east of the cut.
     pub breaks: Vec<(f64, f64, f64)>,
 }
 
@@ -186,8 +185,8 @@ impl Meridians {
         self.cut + (longitude - self.cut).rem_euclid(360.0)
     }
 
-    /// Returns the position of a longitude in degrees, minus the stretches that are left out. A longitude inside a
-    /// stretch that is left out falls into the gap.
+    /// Returns the position of a longitude on the map, in degrees, without the stretches that are left out. A longitude
+    /// inside a stretch that is left out has a position in the gap.
     pub fn place(&self, longitude: f64) -> f64 {
         let longitude = self.unwrapped(longitude);
         let gone = |(from, to, gutter): &(f64, f64, f64)| {
@@ -215,7 +214,7 @@ fn date_line(longitudes: impl Iterator<Item = f64>) -> f64 {
             best = (bin + 1 - length, length);
         }
     }
-    // The data have no wide gap, so the usual cut is as good as any other.
+    // If the data have no gap of at least 20 degrees, the usual cut is as good as any other.
     if best.1 < 40 { -180.0 } else { -180.0 + 0.5 * (best.0 as f64 + 0.5 * best.1 as f64) }
 }
 
@@ -291,7 +290,7 @@ fn along_principal_axes(space: &Rows, rows: &[usize], centers: &[f64], aside: &H
     Picture { note, ..plain(drawn, centers, names, "principal axes".to_owned()) }
 }
 
-/// Returns the lowest and the highest value. The two are never equal.
+/// Returns the lowest and the highest value, with a margin if they are equal, or 0 and 1 if there is no value.
 fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) =
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));

@@ -11,13 +11,13 @@ use crate::markup::{self, section, table, tile, tiles};
 use crate::picture::drawn_rows;
 use crate::scene::Scene;
 
-/// The maximum number of rows in the table; `positions.csv` has all of them.
+/// The maximum number of new items in the table; `positions.csv` has all new items.
 const ROWS: usize = 200;
-/// The class of the map's items, followed by the class of new items.
+/// The group of the map's items. The group of the new items follows.
 const OLD: u32 = 0;
 const NEW: u32 = 1;
 
-/// Items and their positions, with one row for each item and one column for each dimension.
+/// Items and their positions: one row for each item, and one column for each dimension.
 #[derive(Clone, Copy)]
 pub struct Positioned<'a> {
     /// The identifier of each item of this set.
@@ -49,11 +49,11 @@ pub struct Placed<'a> {
     pub errors: &'a [f64],
     /// The item of the map with the least dissimilarity to each new item; `None` for items without a position.
     pub nearest: &'a [Option<usize>],
-    /// The classes of the map's items, such as their clusters.
+    /// The columns of classes of the map's items, such as their clusters.
     pub classes: &'a [Classes],
     /// Whether an item of the map is not drawn because it is also among the new items.
     pub is_repeated: &'a dyn Fn(usize) -> bool,
-    /// The number of neighbours that determine a position.
+    /// The number of nearest items of the map that determine the position of a new item.
     pub neighbours: usize,
     /// The name of the metric.
     pub metric: &'a str,
@@ -129,7 +129,7 @@ impl Placed<'_> {
         markup::Page { headline: &headline, source, lead: lead.render(), warnings, main, figures }.html()
     }
 
-    /// Draws the map: its own items, and the new items over them.
+    /// Draws the map: the items of the map, and the new items over them.
     fn map(&self, known: &[usize], figures: &mut Figures) -> Markup {
         let old: Vec<usize> = (0..self.old.ids.len()).filter(|item| !(self.is_repeated)(*item)).collect();
         let new: Vec<usize> = drawn_rows(known.len()).into_iter().map(|place| known[place]).collect();

@@ -1,4 +1,4 @@
-//! The report of a method that has no layout of its own: text, figures and tables.
+//! The report of a method that has no layout of its own: a headline, the figures of the result as numbers, and tables.
 
 use lehr_methods::numbers::{counted, grouped, significant};
 use lehr_methods::{Column, Content, Data, Fit, Stream, Table, shown_label};
@@ -13,7 +13,7 @@ use crate::figure::Figures;
 use crate::markup::{self, Page, section, tile};
 use crate::picture;
 
-/// The maximum number of rows of a table in the report; the file has all of them.
+/// The maximum number of rows of a table in the report; the result file has all rows.
 const ROWS_SHOWN: usize = 50;
 
 /// Returns the whole report.
@@ -37,7 +37,8 @@ pub fn page(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> String {
     Page { headline, source: run.source, lead, warnings: run.warnings, main, figures: Figures::default() }.html()
 }
 
-/// Draws the centres of a streaming clustering for a separate file, as discs whose areas are their weights.
+/// Draws the centres of a streaming clustering for a separate file, as discs. The area of a disc grows with the weight
+/// of the cluster.
 pub fn centers_drawing(run: &Run<'_>, stream: &Stream, model: &Model) -> Drawing {
     let own: Vec<Vec<f64>> = model.centers.chunks_exact(model.dimension).map(|center| stream.center(center)).collect();
     let weights: Vec<f64> = model.clusters.iter().map(|cluster| cluster.weight).collect();

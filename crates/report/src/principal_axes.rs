@@ -1,13 +1,13 @@
 //! Finds the two directions in which the rows of a wide table vary most, so that they can be drawn.
-//!
-//! The directions are found by power iteration on a sample, which is accurate enough for a picture. If two directions
-//! have nearly the same variance, any two directions in their plane show as much. No method uses these axes, so this
-//! code is in the report. `lehr-numerics` has the factors that methods use.
+//! Power iteration on a sample finds the directions, which is accurate enough for a picture. If the variances along
+//! both directions are nearly the same, any two directions in their plane would show as much. No method uses these
+//! axes, so this code is in the report. `lehr-numerics` has the factors that methods use.
 
 use lehr_data::Sparse;
 use lehr_mining::drawn::drawn;
 
-/// The maximum of rows times columns. The maximum number of iterations follows.
+/// The maximum number of values in the sample; for sparse rows, of values that are not 0. `AXES_PASSES` is the maximum
+/// number of iterations.
 const AXES_WORK: usize = 2_000_000;
 const AXES_PASSES: usize = 40;
 
@@ -21,7 +21,7 @@ pub struct PrincipalAxes {
 
 impl PrincipalAxes {
     /// Computes the axes from rows. `read` copies a row and returns its weight. Uses a sample if there are many rows.
-    /// Cost: at most [`AXES_WORK`] × 8 × [`AXES_PASSES`].
+    /// Cost: at most [`AXES_WORK`] × 8 × [`AXES_PASSES`] operations.
     pub fn of(dimension: usize, rows: usize, read: impl Fn(usize, &mut [f64]) -> f64) -> Self {
         let every = rows.div_ceil((AXES_WORK / dimension).max(2)).max(1);
         let mut values = vec![0.0; rows.div_ceil(every) * dimension];
@@ -70,8 +70,8 @@ impl PrincipalAxes {
         Self::finished(mean, directions, along, variance)
     }
 
-    /// Computes the axes from rows of a sparse table, or from a sample if they have many values. The rows stay sparse:
-    /// `(x - mean) . d` is `x . d - mean . d`.
+    /// Computes the axes from rows of a sparse table, or from a sample if the rows have many values. The rows stay
+    /// sparse, because `(x - mean) . d` is `x . d - mean . d`.
     pub fn of_sparse(sparse: &Sparse, rows: &[usize]) -> Self {
         let dimension = sparse.dimension();
         let values: usize = rows.iter().map(|row| sparse.row(*row).0.len()).sum();
@@ -149,12 +149,14 @@ impl PrincipalAxes {
     }
 }
 
-/// Returns starting directions that are not at right angles to the axes of any data, except specially constructed data.
+/// Returns starting directions. Such directions are not at right angles to the principal axes, except for specially
+/// constructed data.
 fn starts(dimension: usize) -> [Vec<f64>; 2] {
     std::array::from_fn(|axis| (0..dimension).map(|i| 0.1 + scatter(i + 1 + axis * (dimension + 7))).collect())
 }
 
-/// Orthonormalises two vectors (Gram-Schmidt). If the second is a multiple of the first, a coordinate axis replaces it.
+/// Orthonormalises two vectors (Gram-Schmidt). If the second vector is a multiple of the first, a coordinate axis
+/// replaces the second.
 fn orthonormal(directions: &mut [Vec<f64>; 2]) {
     let [first, second] = directions;
     scale_to_one(first);

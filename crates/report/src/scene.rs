@@ -1,4 +1,4 @@
-//! The points of a report: the name, the values and the position of each.
+//! The points of a report: the name, the values and the position of each point.
 
 use lehr_data::frame::{Values, date};
 use lehr_methods::Rows;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::packed;
 use crate::picture::Picture;
 
-/// The maximum size of the values, and of the names, in an HTML report, in bytes; the result tables have all of them.
+/// The maximum sizes of the values and of the names in a report, in bytes; the result tables have all values and names.
 const VALUES_BYTES: usize = 3 << 20;
 const NAMES_BYTES: usize = 3 << 20;
 /// The maximum number of columns in a report.
@@ -128,8 +128,8 @@ impl Scene {
         }
     }
 
-    /// Adds to the last grouping how each group disappears as the number of groups falls. A group has the group that
-    /// absorbs it, and the number of groups that remain after the merge.
+    /// Adds to the last grouping how the groups merge as the number of groups falls. For each group, `joined` has the
+    /// group that absorbs it, and the number of groups that remain after this merge.
     pub fn joined_groups(&mut self, joined: &[Option<Joined>]) {
         if let Some(grouping) = self.groupings.last_mut()
             && joined.iter().any(Option::is_some)
@@ -144,12 +144,12 @@ impl Scene {
         self.fields.insert("colour".into(), json!(format!("column:{column}")));
     }
 
-    /// Sets the table whose rows are the groups.
+    /// Sets the id of the table whose rows describe the groups.
     pub fn with_table(&mut self, id: &str) {
         self.fields.insert("table".into(), json!(id));
     }
 
-    /// Adds a picture, and further data about its layout.
+    /// Adds the layout of a picture. `beyond` has further fields of the layout.
     pub fn picture(&mut self, picture: &Picture, beyond: Value) {
         let axes = [0, 1]
             .map(|axis| packed::floats(picture.points.iter().map(|point| if axis == 0 { point.0 } else { point.1 })));
@@ -169,7 +169,8 @@ impl Scene {
         self.layouts.push(layout);
     }
 
-    /// Adds positions of two or three coordinates that share a unit.
+    /// Adds a layout of positions with two or three coordinates in the same unit. `beyond` has further fields of the
+    /// layout.
     pub fn places(&mut self, title: &str, names: &[&str], places: &[Vec<f64>], beyond: Value) {
         let axes: Vec<String> =
             (0..names.len()).map(|axis| packed::floats(places.iter().map(|place| place[axis]))).collect();
@@ -178,7 +179,7 @@ impl Scene {
         self.layouts.push(layout);
     }
 
-    /// Returns the scene as the script draws it.
+    /// Returns the scene as JSON, in the form that the script draws.
     pub fn figure(self) -> Value {
         let Self { rows, mut fields, columns, groupings, layouts } = self;
         fields.insert("kind".into(), json!("scene"));
@@ -190,7 +191,7 @@ impl Scene {
     }
 }
 
-/// Returns a column as JSON. The macro `json!` would copy the values.
+/// Returns a column as JSON, without copying the values as the macro `json!` would.
 fn named(name: &str, key: &str, values: Value) -> Value {
     Value::Object(Map::from_iter([("name".to_owned(), json!(name)), (key.to_owned(), values)]))
 }

@@ -6,13 +6,14 @@ use lehr_methods::numbers::{counted, grouped, quantity, significant};
 use maud::Markup;
 use serde_json::json;
 
-/// The maximum number of initialisations that are drawn. If there are more, the first ones are drawn.
+/// The maximum number of initialisations in the chart. If there are more initialisations, the chart shows the first.
 const DRAWN_MAX: usize = 500;
 
 /// The maximum relative excess over the best result at which an initialisation counts as having found the same result.
 const SAME: f64 = 1e-6;
 
-/// Returns the section. `starts` has the weighted sum of squares of each initialisation, at least one.
+/// Returns the section about the initialisations. `starts` has the weighted sum of squares of each initialisation;
+/// there is at least one.
 pub fn section(starts: &[f64], unit_squared: &str, figures: &mut Figures) -> Markup {
     markup::section("starts", "How the clusters came about", &note(starts, unit_squared), chart(starts, figures))
 }
@@ -21,7 +22,7 @@ fn least(starts: &[f64]) -> f64 {
     starts.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// Returns the excess of an initialisation over the best one, in per cent.
+/// Returns by how many per cent the sum of squares of an initialisation exceeds the best sum of squares.
 fn excess(start: f64, best: f64) -> f64 {
     if best > 0.0 { 100.0 * (start - best) / best } else { 0.0 }
 }
@@ -48,8 +49,8 @@ fn note(starts: &[f64], unit_squared: &str) -> String {
     note
 }
 
-/// Draws a dot for each initialisation, at the excess of its sum of squares over the best. Returns nothing if there is
-/// nothing to compare.
+/// Draws a dot for each initialisation, at the excess of its sum of squares over the best result. Returns nothing if
+/// there is only one initialisation, or all found the same result.
 fn chart(starts: &[f64], figures: &mut Figures) -> Markup {
     let best = least(starts);
     let shown: Vec<f64> = starts[..starts.len().min(DRAWN_MAX)].iter().map(|&start| excess(start, best)).collect();

@@ -1,8 +1,7 @@
 //! The hosts that may be contacted: hosts on the operator's list, at addresses outside private networks.
-//!
-//! A service that fetches any address would open the network that it runs in to attackers. So only listed hosts are
-//! allowed. The name is resolved here, and the connection uses exactly the address that was checked. Every redirect is
-//! checked again.
+//! A service that fetches any URL would open its own network to attackers. So only listed hosts are allowed. Lehr
+//! resolves the host name itself, and connects to exactly the IP address that it has checked. Every redirect is checked
+//! again.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -34,9 +33,9 @@ pub struct Allowed {
 /// A host in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
-    /// A host name. With a leading dot, it means all its subdomains.
+    /// A host name. A name with a leading dot means all its subdomains.
     name: String,
-    /// The only port allowed. By default, the ports of HTTP and HTTPS.
+    /// The only allowed port. `None` allows the ports of HTTP and HTTPS, 80 and 443.
     port: Option<u16>,
 }
 
@@ -47,7 +46,7 @@ impl fmt::Display for Entry {
     }
 }
 
-/// An address that may be requested, unless its host name resolves to a forbidden IP address.
+/// The parts of a URL that may be requested, unless its host name resolves to a forbidden IP address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) is_tls: bool,
@@ -64,7 +63,7 @@ impl Target {
         if self.port == usual { self.host.clone() } else { format!("{}:{}", self.host, self.port) }
     }
 
-    /// Returns the address of a redirect from here.
+    /// Returns the URL of a redirect from this target. `location` may be relative.
     pub(crate) fn join(&self, location: &str) -> String {
         let scheme = if self.is_tls { "https" } else { "http" };
         if location.contains("://") {
@@ -82,10 +81,10 @@ impl Target {
 }
 
 impl Allowed {
-    /// Allows these hosts: `name` (ports 80 and 443), `name:port`, or `.name` for all names below it.
+    /// Allows these hosts: `name` (ports 80 and 443), `name:port`, or `.name` for all subdomains of the name.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] that lists every entry of another form.
+    /// Returns [`Code::InvalidValue`] with a list of all entries of another form.
     ///
     /// # Example
     /// See [`Allowed`].
@@ -112,7 +111,7 @@ impl Allowed {
         }
     }
 
-    /// Lets names resolve to addresses of this machine and of private networks.
+    /// Also allows addresses of this machine and of private networks.
     ///
     /// # Example
     /// ```
@@ -125,11 +124,11 @@ impl Allowed {
         self
     }
 
-    /// Checks whether this address is allowed, as far as that is known before its host name is resolved.
+    /// Checks whether this URL is allowed, as far as this is known before its host name is resolved.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] if it is not an HTTP address; [`Code::PermissionDenied`] if its host is not
-    /// listed.
+    /// Returns [`Code::InvalidValue`] if it is not a URL of HTTP or HTTPS, and [`Code::PermissionDenied`] if its host
+    /// is not listed.
     ///
     /// # Example
     /// See [`Allowed`].
@@ -170,7 +169,7 @@ impl Allowed {
         Err(Fault::new(Code::PermissionDenied, reason))
     }
 
-    /// Returns the addresses of a name to which connections are allowed.
+    /// Returns the addresses to which connections are allowed, of the addresses `found` for a host name.
     pub(crate) fn reachable(
         &self,
         host: &str,
@@ -191,7 +190,7 @@ impl Allowed {
     }
 }
 
-/// Returns whether an address belongs to the public network.
+/// Returns whether an address belongs to the public internet.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),

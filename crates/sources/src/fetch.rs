@@ -1,5 +1,5 @@
-//! Fetches files from other hosts: in pieces that survive broken connections, and available only after their checksum
-//! is verified.
+//! Fetches files from other hosts. A transfer survives broken connections, and a file is available only after its
+//! checksum is verified.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -32,7 +32,7 @@ const TRANSFERS_MAX: usize = 10_000;
 /// The number of bytes between two updates of a transfer's progress in the state.
 const PROGRESS_BYTES: u64 = 4 << 20;
 
-/// The prefix of the names of incomplete files. No requested name may begin with it.
+/// The prefix of the names of incomplete files. No requested name may begin with this prefix.
 const PARTIAL: &str = ".partial-";
 
 /// The state of [`Fetch`]: the requested files, by name.
@@ -45,13 +45,13 @@ pub struct Fetched {
     pub files: BTreeMap<String, Transfer>,
 }
 
-/// A file, complete or being transferred.
+/// A requested file, and the state of its transfer.
 ///
 /// # Example
 /// See [`Fetch`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Transfer {
-    /// The address that it comes from.
+    /// The URL of the file.
     pub url: String,
     /// The stage of the transfer.
     pub stage: Stage,
@@ -59,17 +59,17 @@ pub struct Transfer {
     pub bytes: u64,
     /// The size of the file in bytes, if the host has given it.
     pub bytes_all: Option<u64>,
-    /// The SHA-256 in hexadecimal, when the file is complete.
+    /// The SHA-256 of the complete file, in hexadecimal; `None` until the file is complete.
     pub sha256: Option<String>,
     /// The expected SHA-256, if the request gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// The host's validator (entity tag or date) of the version that the bytes belong to, if the host sends one.
+    /// The host's validator (entity tag or date) of the version to which the bytes belong, if the host has sent one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
-    /// The number of times the transfer was resumed.
+    /// The number of times that the transfer was resumed.
     pub resumed: u32,
-    /// The reason why the transfer failed.
+    /// The reason why the transfer failed, if it failed.
     pub fault: Option<Fault>,
 }
 
@@ -82,7 +82,7 @@ pub struct Transfer {
 pub enum Stage {
     /// Bytes are arriving.
     Running,
-    /// The whole file is there, and its checksum is right if the request gave one.
+    /// The whole file is there. If the request gave a checksum, the file has this checksum.
     Done,
     /// The transfer failed and will not be retried.
     Failed,
@@ -95,7 +95,7 @@ impl Contract for Fetched {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// Starts to fetch a file; the state shows its progress. A file whose transfer failed or was cancelled may be requested
+/// Starts to fetch a file. The state shows the progress. A file whose transfer failed or was cancelled may be requested
 /// again.
 ///
 /// # Example
@@ -105,14 +105,14 @@ impl Contract for Fetched {
 pub struct Get {
     /// The name under which the file is stored: letters, digits, `.`, `_` and `-`, not beginning with `.`.
     pub name: String,
-    /// The address of the file.
+    /// The URL of the file.
     pub url: String,
     /// The expected SHA-256, in hexadecimal.
     #[serde(default)]
     pub sha256: Option<String>,
 }
 
-/// Cancels a transfer and removes what has arrived.
+/// Cancels a transfer, and removes the bytes that have arrived.
 ///
 /// # Example
 /// See [`Fetch`].
@@ -135,9 +135,8 @@ pub struct Remove {
 }
 
 /// Updates the progress of a transfer. The service sends this request to itself.
-///
 /// # Example
-/// The file's name.
+/// See [`Fetch`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Fetched, verb = Update, name = "progress", key = name)]
 pub struct Progress {
@@ -174,14 +173,14 @@ pub struct Fetch {
     fetched: Fetched,
     getter: Getter,
     folder: PathBuf,
-    /// Whether the document and incomplete files are kept after the process ends.
+    /// Whether the state and incomplete files are kept after the process ends.
     is_kept: bool,
     running: Arc<Mutex<BTreeMap<String, Task<()>>>>,
 }
 
 impl Fetch {
-    /// Fetches files into this folder, and creates it if it does not exist. It ignores files that are already there,
-    /// except those that an earlier process left incomplete. A service whose document is kept
+    /// Fetches files into this folder, and creates the folder if it does not exist. The service ignores files that are
+    /// already there, except files that an earlier process left incomplete. A service whose document is kept
     /// ([`Placement::keep`](lehr_services::Placement::keep)) resumes incomplete files; any other service removes them
     /// when it starts.
     ///
@@ -395,7 +394,7 @@ impl Exclusive<Progress> for Fetch {
     }
 }
 
-/// A file being fetched.
+/// A file that is being fetched.
 struct Bringing {
     own: Reference<Fetched>,
     getter: Getter,
@@ -405,11 +404,11 @@ struct Bringing {
     partial: PathBuf,
     is_kept: bool,
     transfer: Transfer,
-    /// The number of received bytes that the state shows.
+    /// The number of received bytes that the state of the service shows.
     told: u64,
 }
 
-/// A file that grows, and the checksum of its bytes so far.
+/// An incomplete file, and the checksum of its bytes so far.
 struct Growing {
     file: File,
     sum: Sha256,
@@ -422,7 +421,7 @@ impl Growing {
         if file.metadata()?.len() < bytes {
             return Ok(None);
         }
-        // Later bytes were written but not recorded in the state.
+        // Bytes after the first `bytes` were written but not recorded in the state.
         file.set_len(bytes)?;
         let (mut sum, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
         loop {
@@ -442,9 +441,9 @@ impl Growing {
     }
 }
 
-/// The reason why an attempt has ended.
+/// The reason why an attempt has failed.
 enum Broken {
-    /// Another attempt may fetch the rest.
+    /// Another attempt may fetch the remaining bytes.
     Again(Fault),
     Never(Fault),
 }
@@ -467,11 +466,12 @@ impl Bringing {
 
     async fn tell(&mut self) {
         self.told = self.transfer.bytes;
-        // The state refuses this if the transfer was cancelled or the service has gone; then nobody needs the result.
+        // The service refuses this request if the transfer was cancelled, and does not answer if it has ended. In both
+        // cases, the result is not needed.
         let _ = self.own.call(Progress { name: self.name.clone(), transfer: self.transfer.clone() }).await;
     }
 
-    /// Records the progress in the state. If the document is kept, the recorded bytes are written to disk first.
+    /// Records the progress in the state. If the state is kept, the recorded bytes are written to disk first.
     async fn tell_of(&mut self, growing: &Growing) -> Result<(), Fault> {
         if self.is_kept {
             blocking("the disk", || growing.file.sync_data()).map_err(|error| disk(&self.partial, &error))?;
@@ -488,7 +488,7 @@ impl Bringing {
             if let Some(growing) = Growing::open(&self.partial, bytes)? {
                 return Ok((growing, bytes));
             }
-            // The file has lost bytes: start again.
+            // The file has fewer bytes than the state has recorded: start again.
             let growing = Growing::open(&self.partial, 0)?.ok_or(io::ErrorKind::UnexpectedEof)?;
             Ok((growing, 0))
         };
@@ -561,7 +561,7 @@ impl Bringing {
                     "the host has sent another part than Lehr requested",
                 )));
             }
-            // The host has another version, or does not support partial requests.
+            // The host has another version of the file, or does not support partial requests.
             blocking("a file", || growing.clear()).map_err(|error| Broken::Never(disk(&self.partial, &error)))?;
             (self.transfer.bytes, self.transfer.mark) = (0, mark(&answered.headers));
         }
@@ -605,7 +605,7 @@ impl Bringing {
         if may_pass || status == StatusCode::RANGE_NOT_SATISFIABLE {
             let fault = Fault::new(Code::Unavailable, reason);
             let after = number(headers, header::RETRY_AFTER.as_str()).map(Duration::from_secs);
-            // A host that asks for a pause longer than 10 minutes is not waited for.
+            // If a host asks for a pause longer than 10 minutes, Lehr uses its own pause.
             return Broken::Again(match after.filter(|after| *after <= Duration::from_secs(600)) {
                 Some(after) => fault.retry_after(after),
                 None => fault,
@@ -624,13 +624,13 @@ fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
     headers.get(name)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// Returns the position of a part's first byte, for example 100 for `bytes 100-199/200`.
+/// Returns the position of the first byte of a partial response, for example 100 for `bytes 100-199/200`.
 fn begins_at(headers: &HeaderMap) -> Option<u64> {
     let range = headers.get(header::CONTENT_RANGE)?.to_str().ok()?;
     range.strip_prefix("bytes ")?.split_once('-')?.0.parse().ok()
 }
 
-/// Returns the validator of a version: a strong entity tag, or else the date of the last change.
+/// Returns the validator of a version of a file: a strong entity tag, or else the date of the last change.
 fn mark(headers: &HeaderMap) -> Option<String> {
     let text = |name: header::HeaderName| headers.get(name)?.to_str().ok().map(str::to_owned);
     text(header::ETAG).filter(|tag| tag.starts_with('"')).or_else(|| text(header::LAST_MODIFIED))

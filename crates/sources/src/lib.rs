@@ -1,9 +1,8 @@
 //! Services of a node that bring in data from outside: [`Fetch`] fetches files over HTTP, and [`PubChem`] queries the
 //! chemical database PubChem.
-//!
 //! The services contact only hosts that the operator has allowed. [`Allowed`] lists these hosts; addresses of private
-//! networks are refused unless [`Allowed::private`] admits them. A file gets its final name only when its length and
-//! checksum are right.
+//! networks are refused unless [`Allowed::private`] admits such addresses. A file gets its final name only when its
+//! length and its checksum, if the request gives one, are right.
 //!
 //! | wanted | found |
 //! | --- | --- |
@@ -11,8 +10,9 @@
 //! | a file from an address | [`Fetch`], [`Get`] |
 //! | compounds, as a data set with structures and fingerprints | [`PubChem`], [`Load`] |
 //!
-//! This crate does not interpret files. It hands them on by name, and `data` reads tables. For the reasons, see
-//! `docs/design/sources.md`. Reading order: `allowed.rs` → `transfer.rs` → `fetch.rs`, `pubchem.rs` → `compounds.rs`.
+//! This crate does not interpret files: it passes on their names, and the crate `data` reads tables. For the reasons,
+//! see `docs/design/sources.md`. Reading order: `allowed.rs` → `transfer.rs` → `fetch.rs`, `pubchem.rs` →
+//! `compounds.rs`.
 #![forbid(unsafe_code)]
 
 mod allowed;

@@ -30,23 +30,23 @@ pub const PUBCHEM: &str = "/pubchem";
 /// The base URL of PubChem's public interface.
 pub const PUBLIC: &str = "https://pubchem.ncbi.nlm.nih.gov/rest/pug";
 
-/// The time between two requests: PubChem asks its users for no more than five a second.
+/// The minimum time between two requests. PubChem asks its users to send at most five requests a second.
 const BETWEEN: Duration = Duration::from_millis(200);
 
-/// The longest time that a request may wait for its turn.
+/// The maximum time that a request may wait for its turn.
 const TURN_MAX: Duration = Duration::from_secs(30);
 
 /// The maximum number of attempts of a request when PubChem is busy, and of checks whether a search has ended.
 const TRIES: u32 = 5;
 const LOOKS: u32 = 60;
 
-/// The number of compounds in one request to PubChem.
+/// The maximum number of compounds in one request to PubChem.
 const COMPOUNDS_EACH: usize = 200;
 
 /// The maximum number of compounds in one operation.
 const COMPOUNDS_MAX: usize = 20_000;
 
-/// The longest response that is read, in bytes.
+/// The maximum length of a response, in bytes.
 const ANSWER_BYTES: usize = 64 << 20;
 
 /// The state of [`PubChem`].
@@ -55,7 +55,7 @@ const ANSWER_BYTES: usize = 64 << 20;
 /// See [`PubChem`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PubChemState {
-    /// The base URL of its requests.
+    /// The base URL of the requests to PubChem.
     pub base: String,
 }
 
@@ -64,7 +64,7 @@ impl Contract for PubChemState {
     const VERSION: Version = Version::new(2, 0);
 }
 
-/// The kind of key to find a compound by.
+/// The kind of key by which to find a compound.
 ///
 /// # Example
 /// See [`PubChem`].
@@ -89,7 +89,7 @@ impl By {
     }
 }
 
-/// Finds the CIDs of the compounds with a given name, structure or hash.
+/// Finds the CIDs (PubChem's numbers) of the compounds with a given name, structure or hash.
 ///
 /// # Example
 /// See [`PubChem`].
@@ -102,7 +102,7 @@ pub struct Find {
     pub text: String,
 }
 
-/// Finds the CIDs of compounds with similar fingerprints.
+/// Finds the CIDs of compounds whose fingerprints are similar to the fingerprint of a given compound.
 ///
 /// # Example
 /// See [`PubChem`].
@@ -111,9 +111,9 @@ pub struct Find {
 pub struct Similar {
     /// The CID of the compound to compare with.
     pub cid: u64,
-    /// The smallest Tanimoto similarity, in percent: 0 to 100.
+    /// The minimum Tanimoto similarity, in percent: 0 to 100.
     pub percent: u32,
-    /// The largest number of results.
+    /// The maximum number of results.
     pub count: u32,
 }
 
@@ -234,10 +234,10 @@ impl PubChem {
         Self::at(getter, base)
     }
 
-    /// Queries a server with the same interface at another address.
+    /// Queries another server with the same interface. `base` is its base URL.
     ///
     /// # Errors
-    /// Returns an error if the getter may not contact that host.
+    /// Returns an error if the getter may not contact this server.
     ///
     /// # Example
     /// ```
@@ -311,7 +311,7 @@ impl PubChem {
         Err(refused(status, &text, after))
     }
 
-    /// Returns the CIDs that a path leads to, once the search for them has ended.
+    /// Requests a path that starts a search, waits until the search has ended, and returns the CIDs that it found.
     async fn numbers(&self, clock: &Clock, path: &str, form: Option<String>) -> Result<Vec<u64>, Fault> {
         let (mut status, mut text) = match self.ask(clock, path, form).await {
             // No match is a valid answer.
@@ -322,7 +322,7 @@ impl PubChem {
             let document = document(&text)?;
             if status == 200 {
                 let found = document["IdentifierList"]["CID"].as_array();
-                // PubChem returns 0 for a structure that it does not have.
+                // PubChem returns the CID 0 for a structure that it does not have.
                 let found = found.into_iter().flatten().filter_map(Value::as_u64).filter(|cid| *cid > 0);
                 return Ok(found.collect());
             }
@@ -347,7 +347,7 @@ fn strange(text: &str) -> Fault {
     Fault::new(Code::OperationFailed, format!("PubChem has answered something else than expected: {beginning:?}"))
 }
 
-/// Returns PubChem's error as a fault.
+/// Converts an error of PubChem to a fault.
 fn refused(status: u16, text: &str, after: Option<u64>) -> Fault {
     let fault = serde_json::from_str::<Value>(text).unwrap_or_default();
     let said = |name: &str| fault["Fault"][name].as_str().map(str::to_owned);

@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 use crate::allowed::{Allowed, Target};
 
-/// The limits of a transfer: size, redirects, waiting time and attempts.
+/// The limits of a transfer: its size, redirects, waiting time and attempts.
 ///
 /// # Example
 /// ```
@@ -32,7 +32,7 @@ pub struct Bounds {
     pub bytes: u64,
     /// The maximum number of redirects that are followed. Default: 5.
     pub redirects: usize,
-    /// The longest time that a host may send nothing. Default: 60 s.
+    /// The maximum time without any data from a host. Default: 60 s.
     pub silence: Duration,
     /// The maximum number of consecutive attempts that bring no new bytes. Default: 5.
     pub tries: u32,
@@ -44,8 +44,8 @@ impl Default for Bounds {
     }
 }
 
-/// A client that sends requests to hosts: a thread, the allowed hosts and the trusted certificates. It is cheap to
-/// clone.
+/// A client that sends requests to hosts: a thread, the allowed hosts and the trusted certificates. Clones share all of
+/// these.
 ///
 /// # Example
 /// ```
@@ -76,13 +76,13 @@ impl fmt::Debug for Getter {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TransferRequest {
     pub(crate) url: String,
-    /// The first byte requested, and the validator of the version that the earlier bytes belong to.
+    /// The position of the first requested byte, and the validator of the version to which the earlier bytes belong.
     pub(crate) from: Option<(u64, String)>,
-    /// A form to post.
+    /// A URL-encoded form to post; without a form, the request is a GET.
     pub(crate) form: Option<String>,
 }
 
-/// The response: its status and headers, and the bytes as they arrive. Dropping it ends the transfer.
+/// The response: its status and headers, and the bytes as they arrive. Dropping the response ends the transfer.
 pub(crate) struct Answered {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -90,8 +90,8 @@ pub(crate) struct Answered {
 }
 
 impl Getter {
-    /// Contacts only these hosts. Trusts the given certificate authorities, or else those that the machine trusts,
-    /// which are looked up when needed.
+    /// Creates a client that contacts only these hosts. The client trusts the given certificate authorities. Without
+    /// `trust`, it trusts the authorities that the machine trusts, and looks these up when it connects.
     ///
     /// # Errors
     /// Returns [`Code::InsufficientResources`] if no thread can be started.
@@ -112,7 +112,7 @@ impl Getter {
         &self.shared.allowed
     }
 
-    /// Sends a request and returns the head of the response when it arrives.
+    /// Sends a request, and returns as soon as the head of the response has arrived.
     pub(crate) async fn ask(&self, asked: TransferRequest) -> Result<Answered, Fault> {
         let (allowed, bounds) = (self.shared.allowed.clone(), self.shared.bounds.clone());
         let trust = self.shared.trust.clone();
@@ -165,7 +165,7 @@ async fn bring(mut body: Incoming, sender: &mpsc::Sender<Result<Bytes, String>>,
     }
 }
 
-/// Sends the request, and follows redirections.
+/// Sends the request, and follows redirects.
 async fn follow(
     allowed: &Allowed,
     bounds: &Bounds,
@@ -213,7 +213,7 @@ async fn exchange(
     let exchanged = async {
         let bare = target.host.trim_start_matches('[').trim_end_matches(']');
         let found = lookup_host((bare, target.port)).await.map_err(|error| unreachable(target, error))?;
-        // Connect to the address that was checked, because the name may resolve to another a moment later.
+        // Connect to an address that was checked, because the name may resolve to another address a moment later.
         let addresses = allowed.reachable(&target.host, found)?;
         let stream = TcpStream::connect(addresses.as_slice()).await.map_err(|error| unreachable(target, error))?;
         let request = request(target, asked)?;
@@ -263,7 +263,7 @@ where
 {
     let handshake = http1::Builder::new().max_buf_size(64 << 10).handshake(TokioIo::new(stream)).await;
     let (mut sender, connection) = handshake.map_err(|error| unreachable(target, error))?;
-    // The reader of the body notices when the connection ends.
+    // The error of a broken connection is dropped here, because the reader of the body receives it too.
     tokio::spawn(async move { drop(connection.await) });
     sender.send_request(request).await.map_err(|error| unreachable(target, error))
 }

@@ -1,4 +1,4 @@
-//! Files from a host that breaks off, changes its mind, sends too much, or leads elsewhere.
+//! Tests of fetching from hosts that break off, change the file, send too much, or redirect to other hosts.
 
 use std::path::Path;
 use std::time::Duration;
@@ -59,7 +59,7 @@ fn whole() -> Files {
     vec![("points.csv".to_owned(), content())]
 }
 
-/// A part from a byte on, of this version.
+/// Returns a partial response with the bytes from `from` on, of the version `tag`.
 fn part(from: usize, tag: &str) -> Vec<u8> {
     let range = format!("content-range: bytes {from}-99999/100000\r\netag: {tag}\r\n");
     answer("206 Partial Content", &range, &content()[from..])
@@ -94,9 +94,9 @@ fn a_wrong_checksum_leaves_nothing_and_names_both() {
 #[test]
 fn a_transfer_that_breaks_off_goes_on_where_it_was() {
     let host = StandIn::new(|number, asked| match number {
-        // It says 100,000 and sends less.
+        // The host announces 100,000 bytes and sends fewer.
         0 => answer("200 OK", "etag: \"a\"\r\n", &content())[..40_000].to_vec(),
-        // Too busy for a time.
+        // The host is busy.
         1 => answer("503 Service Unavailable", "retry-after: 7\r\n", b""),
         2 => {
             let from =
@@ -120,14 +120,14 @@ fn a_transfer_that_breaks_off_goes_on_where_it_was() {
 
 #[test]
 fn another_version_or_a_host_without_parts_is_brought_anew() {
-    // The first version breaks off; of the next the host sends the whole, and with it what marks that.
+    // The transfer of the first version breaks off. Then the host sends the whole second version with its validator.
     let host = StandIn::new(|number, _| match number {
         0 => answer("200 OK", "etag: \"old\"\r\n", &[b'x'; 100_000])[..50_000].to_vec(),
         _ => answer("200 OK", "etag: \"new\"\r\n", &content()),
     });
     let (transfer, files) = bring(&host.getter(Bounds::default()), get(&host.url("/x"), Some(SUM)));
     assert_eq!((transfer.unwrap().stage, files), (Stage::Done, whole()));
-    // A weak mark, or none, is no promise that the bytes are the same: the whole is asked for.
+    // A weak validator, or none, does not promise the same bytes, so Lehr requests the whole file.
     for headers in ["etag: W/\"a\"\r\n", ""] {
         let host = StandIn::new(move |number, _| {
             let all = answer("200 OK", headers, &content());
@@ -137,7 +137,7 @@ fn another_version_or_a_host_without_parts_is_brought_anew() {
         assert_eq!((transfer.unwrap().stage, files), (Stage::Done, whole()));
         assert!(host.requests().iter().all(|asked| asked.header("range").is_none()));
     }
-    // A part that was not asked for is not put where it does not belong.
+    // A part that Lehr did not request is not written into the file.
     let host = StandIn::new(|number, _| match number {
         0 => answer("200 OK", "etag: \"a\"\r\n", &content())[..50_000].to_vec(),
         1 => part(10, "\"a\""),
@@ -198,7 +198,7 @@ fn redirections_are_followed_only_to_where_one_may_ask() {
 #[test]
 fn what_is_not_allowed_is_not_asked() {
     let host = StandIn::new(|_, _| answer("200 OK", "", &content()));
-    // Listed, and at an address of this machine, which was not allowed.
+    // The hosts are listed, but addresses of this machine are not allowed.
     let listed = Allowed::new([host.address.to_string(), format!("localhost:{}", host.address.port())]).unwrap();
     let getter = Getter::new(listed, Bounds::default(), None).unwrap();
     for url in [host.url("/x"), format!("http://localhost:{}/x", host.address.port())] {
@@ -227,14 +227,14 @@ fn names_and_checksums_that_cannot_be_meant_are_refused() {
 #[test]
 fn a_file_can_be_given_up_removed_and_asked_for_again() {
     let host = StandIn::new(|number, _| match number {
-        // It never comes to its end.
+        // The response never ends.
         0 => [b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n".as_slice(), &content()[..10]].concat(),
         _ => answer("200 OK", "", &content()),
     });
     let (workers, clock) = workers(2);
     let node = Host::new(workers.handle());
     let folder = tempfile::tempdir().unwrap();
-    // What an earlier process has left half-brought goes when the service starts.
+    // The service removes the incomplete files of an earlier process when it starts.
     std::fs::write(folder.path().join(".partial-old"), "half").unwrap();
     block_on(async {
         let fetch = Fetch::new(host.getter(Bounds { tries: u32::MAX, ..Bounds::default() }), folder.path()).unwrap();
@@ -242,7 +242,7 @@ fn a_file_can_be_given_up_removed_and_asked_for_again() {
         assert_eq!(files(folder.path()), []);
         let name = || "points.csv".to_owned();
         fetch.call(get(&host.url("/x"), None)).await.unwrap();
-        // It is on the way; the next one will find a host that answers.
+        // The first transfer is running. The host answers the next request completely.
         let _ = host.asked.receive().await;
         assert_eq!(fetch.call(get(&host.url("/x"), None)).await.unwrap_err().code(), Code::DuplicateEntry);
         assert_eq!(fetch.call(Remove { name: name() }).await.unwrap_err().code(), Code::InvalidValue);
@@ -261,7 +261,8 @@ fn a_file_can_be_given_up_removed_and_asked_for_again() {
     });
 }
 
-/// Begins a transfer that breaks off after 40,000 bytes, and ends its node when it says so: in order, or at once.
+/// Begins a transfer that breaks off after 40,000 bytes. Ends its node when the state shows these bytes: in an orderly
+/// way, or at once.
 fn broken_off(getter: &Getter, host: &StandIn, folder: &Path, is_orderly: bool) {
     let (workers, _clock) = workers(2);
     let node = Host::new(workers.handle());
@@ -292,7 +293,7 @@ fn next_life(getter: &Getter, folder: &Path) -> Transfer {
     })
 }
 
-/// Breaks off at first, and gives then what it is asked for.
+/// Returns a host that breaks off its first response, and then sends the requested bytes.
 fn breaking() -> StandIn {
     StandIn::new(|number, asked| {
         let all = answer("200 OK", "etag: \"a\"\r\n", &content());
@@ -306,7 +307,7 @@ fn breaking() -> StandIn {
     })
 }
 
-/// What happens to a half-brought file between two lives.
+/// A change of an incomplete file between the end of the service and its restart.
 type Meanwhile<'a> = &'a dyn Fn(&Path);
 
 #[test]
@@ -335,7 +336,7 @@ fn a_transfer_goes_on_in_the_next_life_of_its_node() {
         assert_eq!(files(&folder.path().join("files")), whole());
         let requests = host.requests();
         assert_eq!((requests.len(), requests[1].header("range")), (2, range));
-        // A file that is there is not brought again.
+        // A complete file is not fetched again.
         assert_eq!(next_life(&getter, folder.path()).stage, Stage::Done);
         assert_eq!(host.requests(), []);
     }

@@ -1,4 +1,5 @@
-//! PubChem's PUG REST as its documentation describes it: paths, forms, lists that wait, faults.
+//! Tests with PubChem's PUG REST interface as its documentation describes it: paths, forms, searches that take time,
+//! and errors.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::{while_time_passes, workers};
 
 const JSON: &str = "content-type: application/json\r\n";
 
-/// A fingerprint with the first, the ninth and the last bit.
+/// Returns a packed fingerprint in which the first, the ninth and the last bit are set.
 fn packed() -> String {
     format!("AAADcYCA{}gA==", "A".repeat(144))
 }
@@ -23,7 +24,7 @@ fn fault(code: &str, message: &str) -> Vec<u8> {
     json!({ "Fault": { "Code": code, "Message": message, "Details": ["..."] } }).to_string().into_bytes()
 }
 
-/// PubChem's answers to the requests of these tests.
+/// Returns PubChem's answer to a request of these tests.
 fn documented(number: usize, asked: &TransferRequest) -> Vec<u8> {
     let ok = |document: serde_json::Value| answer("200 OK", JSON, document.to_string().as_bytes());
     let cids = || -> Vec<u64> {
@@ -49,7 +50,7 @@ fn documented(number: usize, asked: &TransferRequest) -> Vec<u8> {
             JSON,
             json!({ "Waiting": { "ListKey": "123456", "Message": "Your request is running" } }).to_string().as_bytes(),
         ),
-        // It is still running when it is looked at first.
+        // The search is still running at the first check.
         "GET /rest/pug/compound/listkey/123456/cids/JSON" if number < 3 => {
             answer("202 Accepted", JSON, json!({ "Waiting": { "ListKey": "123456" } }).to_string().as_bytes())
         }
@@ -70,7 +71,7 @@ fn documented(number: usize, asked: &TransferRequest) -> Vec<u8> {
     }
 }
 
-/// Tries something with a service in front of a stand-in, on a clock that moves by itself.
+/// Runs a test with the service and a stand-in for PubChem, on a virtual clock that advances by itself.
 fn on(
     answer: impl Fn(usize, &TransferRequest) -> Vec<u8> + Send + 'static,
     behaviour: impl AsyncFn(Reference<PubChemState>, StandIn, Clock),
@@ -103,7 +104,7 @@ fn compounds_are_found_by_name_and_structure() {
     on(documented, async |pubchem, _, _| {
         let find = |by, text: &str| pubchem.call(Find { by, text: text.to_owned() });
         assert_eq!(find(By::Name, "aspirin").await.unwrap(), [2244]);
-        // That there is none is an answer, and number 0 is none.
+        // No match is a valid answer, and the CID 0 means no match.
         assert_eq!(find(By::Name, "a name/that nobody has").await.unwrap(), [0_u64; 0]);
         assert_eq!(find(By::Smiles, "C/C=C\\C").await.unwrap(), [0_u64; 0]);
         let refused = find(By::Smiles, "not a structure").await.unwrap_err();

@@ -1,4 +1,4 @@
-//! Data sources, against stand-ins on this machine.
+//! Tests of data sources against stand-ins on this machine.
 
 mod fetching;
 mod pubchem;
@@ -6,13 +6,13 @@ mod stand_in;
 
 use lehr_runtime::{Builder, Clock, Dispatcher};
 
-/// Workers with a clock that a test moves by hand.
+/// Returns workers with a virtual clock that the test advances.
 pub fn workers(count: usize) -> (Dispatcher, Clock) {
     let clock = Clock::virtual_time();
     (Builder::new().threads(count).clock(clock.clone()).start().unwrap(), clock)
 }
 
-/// Waits for something while time passes that nothing else goes by: pauses are over at once.
+/// Waits for a future, and advances the virtual clock meanwhile, so that pauses are over at once.
 pub async fn while_time_passes<T>(clock: &Clock, future: impl Future<Output = T>) -> T {
     let mut future = std::pin::pin!(future);
     std::future::poll_fn(|polling| match future.as_mut().poll(polling) {

@@ -1,4 +1,4 @@
-//! A host on loopback that answers as a test says, a request a connection.
+//! A host on loopback that gives the answers of a test. Each connection has one request.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -6,17 +6,17 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use lehr_runtime::Port;
 use lehr_sources::{Allowed, Bounds, Getter};
 
-/// A request as it came.
+/// A request that the host has received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransferRequest {
-    /// Method and path.
+    /// The method and the path.
     pub line: String,
     pub head: String,
     pub body: String,
 }
 
 impl TransferRequest {
-    /// A header.
+    /// Returns the value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| {
             let (found, value) = line.split_once(':')?;
@@ -25,7 +25,7 @@ impl TransferRequest {
     }
 }
 
-/// The host; what it was asked comes out of `asked`.
+/// The host. The port `asked` receives its requests.
 pub struct StandIn {
     pub address: SocketAddr,
     pub asked: Port<TransferRequest>,
@@ -45,7 +45,7 @@ impl StandIn {
                 inbox.post(asked).unwrap();
                 let _ = stream.write_all(&bytes);
                 let _ = stream.shutdown(Shutdown::Write);
-                // Until the other side has had enough: what is unread would cut off what was sent.
+                // Read until the client closes the connection: closing with unread bytes would cut off the answer.
                 let _ = stream.read_to_end(&mut Vec::new());
             }
         };
@@ -57,13 +57,13 @@ impl StandIn {
         format!("http://{}{path}", self.address)
     }
 
-    /// What may ask it.
+    /// Returns a client that may contact this host.
     pub fn getter(&self, bounds: Bounds) -> Getter {
         let allowed = Allowed::new([self.address.to_string()]).unwrap().private();
         Getter::new(allowed, bounds, None).unwrap()
     }
 
-    /// The requests so far.
+    /// Returns the requests since the last call.
     pub fn requests(&self) -> Vec<TransferRequest> {
         self.asked.drain().into_iter().collect()
     }
@@ -88,7 +88,7 @@ fn read(stream: &mut TcpStream) -> Option<TransferRequest> {
     Some(asked)
 }
 
-/// An answer.
+/// Returns the bytes of an HTTP response.
 pub fn answer(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n{headers}\r\n", body.len());
     [head.as_bytes(), body].concat()

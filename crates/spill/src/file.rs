@@ -1,4 +1,4 @@
-//! A file without a name: numbers are appended to it, then it is mapped into memory.
+//! A file without a name: a writer appends numbers to the file, then the file is mapped into memory.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -39,7 +39,7 @@ pub struct Spill {
 }
 
 impl Spill {
-    /// Creates a spill to this folder, which must exist when a writer is created.
+    /// Creates a spill to this folder. The folder must exist when [`writer`](Self::writer) is called.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
@@ -49,8 +49,8 @@ impl Spill {
         &self.folder
     }
 
-    /// Creates a file for `expected` numbers (0 if the count is unknown). If the file system supports it, their space
-    /// is reserved at once, so that a full disk is reported before the work begins.
+    /// Creates a file for `expected` numbers (0 if the count is unknown). If the file system can reserve space, the
+    /// file gets its space at once. A full disk is then reported before the work begins.
     ///
     /// # Errors
     /// Returns [`Error`] if no file can be made in the folder, if the file would keep its name, or if there is not
@@ -76,8 +76,8 @@ fn bytes_of<T>(numbers: usize) -> u64 {
 }
 
 /// Checks that no folder lists the file. Where no file can be created without a name, the file gets a name and is
-/// deleted at once. But some network file systems rename a deleted file that is open, and others may refuse to delete
-/// it.
+/// deleted at once. But some network file systems rename a deleted file that is open, and other file systems may refuse
+/// to delete it.
 fn check_nameless(file: &File) -> io::Result<()> {
     match file.metadata()?.nlink() {
         0 => Ok(()),
@@ -85,13 +85,13 @@ fn check_nameless(file: &File) -> io::Result<()> {
     }
 }
 
-/// Reserves space on the disk, if the file system can.
+/// Reserves space on the disk, if the file system can reserve space.
 #[cfg(target_os = "linux")]
 fn set_aside(file: &File, bytes: u64) -> io::Result<()> {
     if bytes == 0 {
         return Ok(());
     }
-    // The file's length stays the number of bytes written: no part of the file is mapped that was not written.
+    // The file's length stays the number of written bytes, so only written parts of the file are mapped later.
     match retry_on_intr(|| fallocate(file, FallocateFlags::KEEP_SIZE, 0, bytes)) {
         // Some file systems cannot reserve space. There, a full disk is reported only when a write fails.
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(()),
@@ -99,8 +99,8 @@ fn set_aside(file: &File, bytes: u64) -> io::Result<()> {
     }
 }
 
-/// Reserves nothing, because other systems can reserve space only by making the file longer. There, a full disk is
-/// reported only when a write fails.
+/// Reserves nothing, because systems other than Linux can reserve space only by making the file longer. There, a full
+/// disk is reported only when a write fails.
 #[cfg(not(target_os = "linux"))]
 fn set_aside(_: &File, _: u64) -> io::Result<()> {
     Ok(())
@@ -125,14 +125,14 @@ impl<T: Pod> Writer<T> {
     /// Appends numbers.
     ///
     /// # Errors
-    /// Returns [`Error`] if they cannot be written to the disk.
+    /// Returns [`Error`] if the numbers cannot be written to the disk.
     pub fn extend(&mut self, numbers: &[T]) -> Result<(), Error> {
         self.file.write_all(bytemuck::cast_slice(numbers)).map_err(|cause| self.spill.failed(cause))?;
         self.len += numbers.len();
         Ok(())
     }
 
-    /// Waits until all numbers are on the disk, and returns them for reading.
+    /// Waits until all numbers are on the disk, and returns the numbers for reading.
     ///
     /// # Errors
     /// Returns [`Error`] if the disk did not store all numbers, or if the system cannot create another mapping.
@@ -140,8 +140,8 @@ impl<T: Pod> Writer<T> {
         let Self { file, len, spill, .. } = self;
         let file = file.into_inner().map_err(|error| spill.failed(error.into_error()))?;
         let mapped = || {
-            // The system reports success before it writes to the disk. Without this call, nothing would report a failed
-            // write, and its page would be read back with wrong numbers.
+            // The system reports success of a write before it writes to the disk. Without this call, nothing would
+            // report a failed write, and the page would be read back with wrong numbers.
             file.sync_data()?;
             map(&file, len * size_of::<T>())
         };
@@ -152,13 +152,14 @@ impl<T: Pod> Writer<T> {
 
 fn map(file: &File, bytes: usize) -> io::Result<Mmap> {
     // SAFETY: The mapped bytes must not change while they are borrowed. `file` was new and empty in `Spill::writer`.
-    // Before the first number was written, `check_nameless` found that it had no name, so nobody can have opened it
-    // since. (If it could not be created without a name, it had a random one for a moment, which only this user could
-    // open. A program that runs as this user can change any variable of this process anyway.) This process has one
-    // handle of the file. Only `Writer::finish` has this handle, and closes it on return without passing it on. All
-    // bytes of the file were written before. The file's length is `bytes`, so no page lies beyond its end. The disk has
-    // stored all bytes (`sync_data`), so no page changes later because of a failed write. (If a disk cannot read back
-    // what it stored, a signal ends the process, as it does if that disk holds the program itself.)
+    // Before the first number was written, `check_nameless` found that the file had no name, so no process can have
+    // opened it since. (If it could not be created without a name, it had a random name for a moment, and only this
+    // user could open it. A program that runs as this user can change any variable of this process anyway.) This
+    // process has one handle of the file. Only `Writer::finish` has this handle, and closes it on return without
+    // passing it on. All bytes of the file were written before. The file's length is `bytes`, so no page lies beyond
+    // its end. The disk has stored all bytes (`sync_data`), so no page changes later because of a failed write. (If a
+    // disk cannot read back what it stored, a signal ends the process, as it does if that disk holds the program
+    // itself.)
     unsafe { MmapOptions::new().len(bytes).map(file) }
 }
 
@@ -168,7 +169,7 @@ struct Mapped {
     spill: Spill,
 }
 
-/// Numbers in a file, or a part of them, as a slice that needs no memory of its own. Clones share the file.
+/// Numbers in a file, or a range of these numbers, as a slice that needs no memory of its own. Clones share the file.
 pub struct Slab<T> {
     mapped: Arc<Mapped>,
     range: Range<usize>,
@@ -181,7 +182,7 @@ impl<T> Slab<T> {
         &self.mapped.spill
     }
 
-    /// Returns a part of the numbers.
+    /// Returns a range of the numbers, which shares the file.
     ///
     /// # Panics
     /// Panics if the range goes beyond the numbers.

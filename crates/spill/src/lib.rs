@@ -1,15 +1,14 @@
-//! Stores numbers that should not stay in memory: they are written to a file once, then read like a slice.
+//! Stores numbers that should not stay in memory: writes them to a file once, and then gives access to them as a slice.
 //!
 //! A [`Spill`] names a folder. A [`Writer`] appends numbers to a file there. When all numbers are written, the writer
-//! becomes a [`Slab`], which dereferences to `&[T]`. The file is mapped: the system reads the pages that are used, and
-//! drops those that have not been used lately. So you can iterate over far more numbers than fit into memory.
+//! becomes a [`Slab`], which dereferences to `&[T]`. The file is mapped: the system reads pages when they are used, and
+//! drops pages that have not been used lately. So you can iterate over far more numbers than fit into memory.
 //! [`Storage`] is the type of a field whose numbers are in memory or in a file, and [`Builder`] fills a storage.
-//!
-//! The file has no name. It is created without a name, or deleted right after its creation. If it still has a name
-//! then, [`Spill::writer`] returns an error. Its only handle is closed before any thread reads the numbers. So no other
-//! program can write to it or truncate it, and nothing of it remains when the program ends, for any reason. All numbers
-//! are on the disk before they are read. So if the disk fails to store some of them, you get an error and not wrong
-//! numbers.
+//! The file has no name. The system creates the file without a name, or the file is deleted right after its creation.
+//! If the file still has a name after that, [`Spill::writer`] returns an error. The only handle of the file is closed
+//! before any thread reads the numbers. So no other program can write to the file or truncate it, and nothing of it
+//! remains when the program ends, for any reason. All numbers are on the disk before they are read. So if the disk
+//! fails to store some numbers, you get an error and not wrong numbers.
 //!
 //! The folder should be on a disk. A folder whose files are kept in memory (`tmpfs`) saves no memory.
 
@@ -35,7 +34,7 @@ pub enum Error {
     /// The numbers could not be stored in a file.
     #[error("{}: cannot hold what memory should not: {}", .folder.display(), reason(.cause))]
     Folder {
-        /// The folder, as it was given.
+        /// The folder, as the caller gave it.
         folder: PathBuf,
         /// The operating system's error.
         cause: io::Error,
@@ -43,12 +42,12 @@ pub enum Error {
     /// The numbers could not be stored in memory, because the system refused to allocate more.
     #[error("expected memory for {} of numbers, found too little", size(*.bytes))]
     Memory {
-        /// The number of bytes that the numbers would have needed at this point.
+        /// The number of bytes that the numbers so far would have needed.
         bytes: usize,
     },
 }
 
-/// Formats a size for people: `20 bytes`, `1.5 GiB`.
+/// Formats a number of bytes for people: `20 bytes`, `1.5 GiB`.
 ///
 /// # Example
 /// ```

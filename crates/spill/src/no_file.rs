@@ -1,6 +1,5 @@
 //! The types of `file.rs` for systems that cannot map files: browsers, and systems other than Unix.
-//!
-//! [`Spill::writer`] always fails there, so no [`Writer`] and no [`Slab`] ever exists.
+//! On these systems, [`Spill::writer`] always fails, so no [`Writer`] and no [`Slab`] ever exists.
 
 use std::convert::Infallible;
 use std::io;
@@ -12,19 +11,19 @@ use bytemuck::Pod;
 
 use crate::Error;
 
-/// A folder for numbers that should not stay in memory. On this system, nothing can be written to it.
+/// A folder for numbers that should not stay in memory. On this system, nothing can be written to the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spill {
     folder: PathBuf,
 }
 
 impl Spill {
-    /// A folder.
+    /// Creates a spill to this folder.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// The folder.
+    /// Returns the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

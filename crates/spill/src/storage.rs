@@ -1,4 +1,4 @@
-//! A field whose numbers are in memory or in a file.
+//! The type of a field whose numbers are in memory or in a file.
 
 use std::fmt;
 use std::ops::Deref;
@@ -7,7 +7,7 @@ use bytemuck::Pod;
 
 use crate::{Error, Slab, Spill, Writer};
 
-/// Numbers in memory or in a file; a slice in either case.
+/// Numbers in memory or in a file. In either case, they dereference to a slice.
 ///
 /// # Example
 /// ```
@@ -99,9 +99,9 @@ fn memory_for<T>(count: usize) -> Error {
 }
 
 impl<T: Pod> Builder<T> {
-    /// Creates a builder for `expected` numbers; 0 if the count is unknown. The numbers go to a file of the folder, or
-    /// to memory if no folder is given. The space is reserved at once, so don't pass a count that comes from an
-    /// untrusted source.
+    /// Creates a builder for `expected` numbers; 0 if the count is unknown. The numbers go to a file in the folder of
+    /// `spill`, or to memory if `spill` is `None`. The space is reserved at once, so don't pass a count that comes from
+    /// an untrusted source.
     ///
     /// # Errors
     /// Returns [`Error`] if no file can be made in the folder, or if there is no space for this many numbers.
@@ -119,7 +119,7 @@ impl<T: Pod> Builder<T> {
     /// Appends numbers.
     ///
     /// # Errors
-    /// Returns [`Error`] if the disk or the memory has no space for them.
+    /// Returns [`Error`] if the disk or the memory has no space for the numbers.
     pub fn extend(&mut self, numbers: &[T]) -> Result<(), Error> {
         match self {
             Builder::Memory(all) => {

@@ -1,5 +1,5 @@
-//! Atomic numbers and flags. They are newtypes because Clippy bans `std`'s atomics outside this crate, and treats a
-//! re-export as the banned type.
+//! Atomic numbers and flags. The types are newtypes because Clippy bans the atomics of `std` outside this crate, and
+//! would treat a re-export as the banned type.
 
 use std::sync::atomic::AtomicU64;
 
@@ -68,19 +68,18 @@ impl AtomicBool {
         self.0.store(value, order);
     }
 
-    /// Lowers the flag and returns whether it was raised. If it was, the access is Acquire and pairs with the Release
-    /// of the thread that raised it.
-    ///
-    /// This is a compare-and-exchange. Loom lets a swap read an older value although the swap's write is the latest,
-    /// and the raised flag would be lost.
+    /// Lowers the flag and returns whether it was raised. If the flag was raised, the access is Acquire and pairs with
+    /// the Release of the thread that raised it.
+    /// This is a compare-and-exchange, because loom lets a swap read an older value although the swap's write is the
+    /// latest. The raised flag would then be lost.
     #[inline]
     pub fn put_down(&self) -> bool {
         self.0.compare_exchange(true, false, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 }
 
-/// A lock-free counter for the path of every request. It is always the atomic of `std`, so the model checkers don't see
-/// it.
+/// A lock-free counter for the path of every request. It is always an atomic of `std`, so the model checkers don't see
+/// the counter.
 #[derive(Debug, Default)]
 pub struct Count(AtomicU64);
 

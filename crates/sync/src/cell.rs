@@ -5,7 +5,7 @@ use loom::cell::UnsafeCell;
 #[cfg(not(loom))]
 use std::cell::UnsafeCell;
 
-/// A cell whose accesses a protocol orders. Under loom each access is checked against all others.
+/// A cell whose accesses a protocol orders. Loom checks each access against all other accesses.
 #[derive(Debug)]
 pub struct Cell<T>(UnsafeCell<T>);
 
@@ -37,21 +37,21 @@ impl<T> Cell<T> {
     /// Returns a reference for reading the value. Loom checks the access when the reference is requested.
     ///
     /// # Safety
-    /// Nobody may write while the reference lives.
+    /// No thread may write the value while the reference lives.
     #[inline]
     pub unsafe fn shared(&self) -> &T {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that no thread writes.
         self.read(|value| unsafe { &*value })
     }
 
     /// Returns a reference for changing the value. Loom checks the access when the reference is requested.
     ///
     /// # Safety
-    /// Nobody else may read or write while the reference lives.
+    /// No other reference to the value may be used while this reference lives.
     #[inline]
     #[allow(clippy::mut_from_ref, reason = "the point of a cell")]
     pub unsafe fn exclusive(&self) -> &mut T {
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that nothing else reads or writes the value.
         self.write(|value| unsafe { &mut *value })
     }
 }

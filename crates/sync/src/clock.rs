@@ -20,7 +20,7 @@ impl Moment {
         )
     }
 
-    /// Returns the time from an earlier moment to this one. In a model it returns [`Duration::MAX`], as
+    /// Returns the time from an earlier moment to this moment. In a model, returns [`Duration::MAX`], as
     /// [`elapsed`](Self::elapsed) does.
     #[inline]
     pub fn since(self, earlier: Self) -> Duration {
@@ -33,8 +33,8 @@ impl Moment {
         }
     }
 
-    /// Returns the time since this moment. In a model it returns [`Duration::MAX`], because waiting would only add
-    /// schedules to explore.
+    /// Returns the time since this moment. In a model, returns [`Duration::MAX`], so that every wait is over: waiting
+    /// would only add schedules to explore.
     #[inline]
     pub fn elapsed(self) -> Duration {
         #[cfg(not(any(loom, shuttle)))]
@@ -44,7 +44,7 @@ impl Moment {
     }
 }
 
-/// Returns the Unix time in milliseconds, for showing users when an event happened.
+/// Returns the Unix time in milliseconds, to show users when an event happened.
 pub fn unix_ms() -> u64 {
     let since = wall_time().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)

@@ -1,9 +1,9 @@
-//! The only access to locks, atomics, threads and the clock.
+//! Locks, atomics, threads and the clock, which the other crates of Lehr use only through this crate.
 //!
 //! Ordinary builds use `std`. Under `--cfg loom` and `--cfg shuttle` the same names stand for the types of the model
-//! checkers. So the protocols of `lehr-runtime` and `lehr-ranks` run unchanged inside them. [`Arc`] always comes
-//! from `std`, because no protocol depends on its reference counts. The types that belong to the process and outlive a
-//! model ([`process`], [`Count`]) also come from `std`.
+//! checkers. So the protocols of `lehr-runtime` and `lehr-ranks` run unchanged inside the checkers. [`Arc`] always
+//! comes from `std`, because no protocol depends on its reference counts. The types that belong to the process and
+//! outlive a model ([`process`], [`Count`]) also come from `std`.
 //!
 //! | you need | use |
 //! | --- | --- |
@@ -14,11 +14,10 @@
 //! | threads, parking, sleeping | [`thread`] |
 //! | time since a moment, the time of day | [`Moment`], [`unix_ms`] |
 //! | flags, settings and identities of the process | [`process`] |
-//!
-//! There is no condition variable: a thread waits in the ports and replies of the runtime, or parks.
+//! There is no condition variable: a thread waits at ports and replies of the runtime, or parks.
 //!
 //! The dependencies of the runtime (the stealing deques of `crossbeam-deque`, the task cell of `async-task`) are not
-//! modelled. The checkers treat each call to them as one step.
+//! modelled. The checkers treat each call to these dependencies as one step.
 #![deny(unsafe_code)]
 #![allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "this is the door")]
 
@@ -53,13 +52,13 @@ pub use mutex::{Mutex, MutexGuard};
 #[cfg(not(any(loom, shuttle)))]
 pub use spin_lock::{SpinLock, SpinLockGuard};
 
-/// The model checkers' lock, which replaces [`spin_lock::SpinLock`]. The checkers treat it as one step; a spin lock
-/// would be a loop to explore. The spin lock has its own models in `lehr-runtime`.
+/// The model checkers' lock, which replaces [`spin_lock::SpinLock`]. The checkers treat taking this lock as one step; a
+/// spin lock would be a loop to explore. The spin lock has its own models in `lehr-runtime`.
 #[cfg(any(loom, shuttle))]
 pub use mutex::{Mutex as SpinLock, MutexGuard as SpinLockGuard};
 
-/// Tells the processor that the thread is in a spin loop. In a model it yields, because a waiting loop must let the
-/// other threads run.
+/// Tells the processor that the thread is in a spin loop. In a model, this function yields, because a waiting loop must
+/// let the other threads run.
 #[inline]
 pub fn spin_loop() {
     #[cfg(not(any(loom, shuttle)))]

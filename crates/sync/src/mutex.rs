@@ -1,4 +1,4 @@
-//! The lock for data that is not on the path of every message. Threads that wait for it sleep.
+//! The lock for data that is not on the path of every message. Threads that wait for this lock sleep.
 
 use std::sync::{PoisonError, TryLockError};
 
@@ -6,8 +6,8 @@ use super::imp;
 
 pub use imp::sync::MutexGuard;
 
-/// A lock that ignores poisoning: it can be taken even if a holder panicked. So the protected value must be changed in
-/// single steps that cannot panic between two consistent states. Otherwise a panic must end every thread that could
+/// A lock that ignores poisoning: it can be taken even if a holder panicked. So code that changes the protected value
+/// must not panic while the value is inconsistent. If a panic cannot be ruled out, it must end every thread that could
 /// read the inconsistent value.
 #[derive(Debug, Default)]
 pub struct Mutex<T>(imp::sync::Mutex<T>);

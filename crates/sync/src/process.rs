@@ -1,11 +1,13 @@
-//! Flags, settings and identities of the process. They belong to no model, so they always use the types of `std`.
+//! Flags, settings and identities of the process. These types do not belong to a model, so they always use the types of
+//! `std`.
 
 use std::sync::{Arc, PoisonError, RwLock, atomic};
 
 /// Returns a new identity in this process: 1, 2, 3, … in order of creation.
 pub fn next_identity() -> u64 {
     static NEXT: atomic::AtomicU64 = atomic::AtomicU64::new(1);
-    // Relaxed: only distinct identities and each thread's own order are promised; the counter publishes nothing.
+    // Relaxed: the function only promises that identities differ, and ascend within a thread. The counter publishes no
+    // other data.
     NEXT.fetch_add(1, atomic::Ordering::Relaxed)
 }
 
@@ -19,7 +21,7 @@ impl Flag {
         Self(atomic::AtomicBool::new(false))
     }
 
-    /// Returns whether the flag is raised, with one load whose branch a processor predicts.
+    /// Returns whether the flag is raised. The cost is one load, and a branch that the processor predicts.
     #[inline]
     pub fn is_up(&self) -> bool {
         // Relaxed: the flag is only a hint to look further. The thread that raises the flag and a thread that must see
@@ -34,7 +36,7 @@ impl Flag {
     }
 }
 
-/// A setting of the process: read often, hardly ever written.
+/// A setting of the process, which is read often and hardly ever written.
 #[derive(Debug)]
 pub struct Setting<T: ?Sized>(RwLock<Option<Arc<T>>>);
 

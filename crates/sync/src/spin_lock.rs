@@ -25,8 +25,8 @@ const YIELDS: u32 = if cfg!(loom) { u32::MAX } else { 64 };
 /// The shortest and the longest sleep, in microseconds.
 const SLEEP: (u64, u64) = (50, 1_000);
 
-/// Mutual exclusion for short sections. If a holder panics, the lock is released. User code never runs under our locks,
-/// so the protected value is consistent even then.
+/// Mutual exclusion for short sections. If a holder panics, the lock is released. User code never runs while a thread
+/// holds this lock, so the protected value is consistent even after a panic.
 pub struct SpinLock<T> {
     is_taken: imp::sync::atomic::AtomicBool,
     value: Cell<T>,
@@ -53,7 +53,7 @@ impl<T> SpinLock<T> {
 
     #[inline]
     fn try_take(&self) -> bool {
-        // Acquire: pairs with the Release in the guard's drop, so that the holder sees what the last holder wrote.
+        // Acquire: pairs with the Release in the guard's drop, so that this holder sees the writes of the last holder.
         self.is_taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
@@ -61,7 +61,8 @@ impl<T> SpinLock<T> {
     fn wait(&self) {
         let (mut looks, mut yields, mut sleep) = (0, 0, SLEEP.0);
         loop {
-            // Relaxed: only a hint that the exchange may succeed; a read leaves the line with the holder.
+            // Relaxed: this read is only a hint that the exchange may succeed. A read leaves the cache line with the
+            // holder.
             if !self.is_taken.load(Ordering::Relaxed) && self.try_take() {
                 return;
             }
@@ -91,7 +92,7 @@ impl<T: Default> Default for SpinLock<T> {
     }
 }
 
-/// The right to access the value; dropping the guard releases the lock. The guard stays on its thread, as those of
+/// The right to access the value; dropping the guard releases the lock. The guard stays on its thread, as the guards of
 /// other locks do.
 pub struct SpinLockGuard<'a, T> {
     lock: &'a SpinLock<T>,
@@ -120,7 +121,8 @@ impl<T> DerefMut for SpinLockGuard<'_, T> {
 impl<T> Drop for SpinLockGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        // Release: pairs with the Acquire in `try_take`. A store is enough: only the holder writes while it is taken.
+        // Release: pairs with the Acquire in `try_take`. A store is enough, because only the holder writes while the
+        // lock is taken.
         self.lock.is_taken.store(false, Ordering::Release);
     }
 }

@@ -30,7 +30,7 @@ mod parking {
         OWN.with(Clone::clone)
     }
 
-    /// Waits until another thread unparks this one; returns at once if one already has.
+    /// Waits until another thread unparks this thread. Returns at once if another thread has already done so.
     pub fn park() {
         let Thread(own) = current();
         let mut token = own.0.lock().unwrap();
@@ -63,7 +63,7 @@ pub fn spawn<T: Send + 'static>(
 /// Starts a named thread with a stack of `stack_bytes` bytes, or of the default size.
 ///
 /// # Errors
-/// Fails as [`spawn`] does.
+/// Returns the errors of [`spawn`].
 pub fn spawn_with_stack<T: Send + 'static>(
     name: impl Into<String>,
     stack_bytes: Option<usize>,
@@ -80,10 +80,10 @@ pub fn spawn_with_stack<T: Send + 'static>(
     builder.spawn(body)
 }
 
-/// Starts a named thread that is never joined; returns its handle, for unparking.
+/// Starts a named thread that is never joined. Returns the handle of the thread, for unparking.
 ///
 /// # Errors
-/// Fails as [`spawn`] does.
+/// Returns the errors of [`spawn`].
 pub fn spawn_detached(name: impl Into<String>, body: impl FnOnce() + Send + 'static) -> io::Result<Thread> {
     #[cfg(not(loom))]
     return Ok(spawn(name, body)?.thread().clone());
@@ -106,7 +106,7 @@ impl Joined {
     /// Starts the thread.
     ///
     /// # Errors
-    /// Fails as [`spawn`] does.
+    /// Returns the errors of [`spawn`].
     pub fn start(name: impl Into<String>, body: impl FnOnce() + Send + 'static) -> io::Result<Self> {
         spawn(name, body).map(|thread| Self(Some(thread)))
     }
@@ -123,13 +123,13 @@ impl Drop for Joined {
     }
 }
 
-/// Returns the thread's identity.
+/// Returns the identity of the current thread.
 pub fn current_id() -> imp::thread::ThreadId {
     imp::thread::current().id()
 }
 
-/// Parks until another thread unparks this one or `limit` has passed; it may also return spuriously. A model has no
-/// clock: there it only yields.
+/// Parks until another thread unparks this thread or `limit` has passed; may also return spuriously. In a model, which
+/// has no clock, this function only yields.
 pub fn park_timeout(limit: Duration) {
     #[cfg(not(any(loom, shuttle)))]
     std::thread::park_timeout(limit);
@@ -140,7 +140,7 @@ pub fn park_timeout(limit: Duration) {
     }
 }
 
-/// Sleeps for `time`. A model has no clock: there it only yields.
+/// Sleeps for `time`. In a model, which has no clock, this function only yields.
 pub fn sleep(time: Duration) {
     #[cfg(not(any(loom, shuttle)))]
     std::thread::sleep(time);

@@ -1,6 +1,6 @@
-// Decodes the data that a page contains as Base64.
+// Decodes data that a page contains in Base64.
 
-/// Returns the bytes of a text. The loop is twenty times as fast as `Uint8Array.from` with a function (Node.js, 2 MB), which reads the text by an iterator.
+/// Returns the bytes of a Base64 text. `Uint8Array.from` with a function iterates over the text, and takes twenty times as long as this loop (Node.js, 2 MB).
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const letters = atob(text);
   const bytes = new Uint8Array(letters.length);

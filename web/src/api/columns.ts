@@ -1,10 +1,10 @@
-// Rows of data sets, as columns: pieces of Arrow, decoded as they come.
+// Reads the rows of a data set as columns. The node sends them as pieces in the Arrow format, which are decoded as they arrive.
 
 import { tableFromIPC } from '@uwdata/flechette';
 import { ask, query } from './http.ts';
 
 export type Column =
-  | { name: string; kind: 'number' | 'count'; values: Float64Array; /** Whether its numbers had single precision. */ isSingle?: boolean }
+  | { name: string; kind: 'number' | 'count'; values: Float64Array; /** Whether the numbers were converted from single precision. */ isSingle?: boolean }
   | { name: string; kind: 'text'; values: string[]; isSingle?: undefined };
 
 export type NumberColumn = Exclude<Column, { kind: 'text' }>;
@@ -14,17 +14,17 @@ export interface Columns {
   columns: Column[];
 }
 
-/// What is read: some columns, and a sample of the rows in place of all.
+/// The part of a data set to read: all columns or some, and every row or each `every`-th row.
 export interface Part {
   columns?: string[];
   every?: number;
 }
 
 const ARROW = 'application/vnd.apache.arrow.stream';
-/// How many pieces are asked for at once. A browser has six connections, and others need them too.
+/// The number of pieces requested at the same time. A browser opens six connections to a node, and other requests need some of them.
 const AT_ONCE = 2;
 
-/// Reads the rows of a data set. `progress` hears how many of them are there.
+/// Reads the rows of a data set. Calls `progress` with the number of rows read so far.
 export async function readColumns(
   datasets: string,
   name: string,
@@ -36,7 +36,7 @@ export async function readColumns(
   let [rows, next, length, done] = [-1, 0, 0, 0];
   const piece = async (from: number, to?: number) => {
     const response = await ask(query(`${datasets}:read`, { name, columns: wanted && JSON.stringify(wanted), from, to, every: every > 1 ? every : null }), { accept: ARROW, signal });
-    // `0-65536/201174`: the first row, the one after the last, all.
+    // The header `0-65536/201174` has the first row, the row after the last one, and the number of all rows.
     const [, end, all] = (response.headers.get('lehr-rows') ?? '').split(/[-/]/).map(Number);
     if (!(end > from) && all !== 0) throw new Error(`${name}: the node sent no rows after row ${from}`);
     if (rows >= 0 && all !== rows) throw new Error(`${name} has changed while it was read: load it again.`);
@@ -45,7 +45,7 @@ export async function readColumns(
     progress((done += end - from));
     return end;
   };
-  // The first piece says how long pieces are.
+  // The length of the first piece is that of the other pieces, too.
   length = next = await piece(0);
   const rest = async () => {
     while (next < rows) {
@@ -84,7 +84,7 @@ function append(columns: Map<string, Column>, bytes: Uint8Array, from: number, r
   });
 }
 
-/// Whole numbers of 64 bits, without an object for each of a million; nothing where a column has other values.
+/// Converts whole numbers of 64 bits without creating a `BigInt` for each. Returns `null` if the column has other values.
 function wholeNumbers({ data, length }: { data: readonly { values?: unknown; nullCount?: number }[]; length: number }): Float64Array | null {
   const [{ values, nullCount }] = data.length === 1 ? data : [{ values: null }];
   if (!(values instanceof BigUint64Array) || nullCount) return null;

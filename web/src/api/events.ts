@@ -1,4 +1,4 @@
-// Changes of services as the node tells them, in one stream for the whole page.
+// Follows the changes of the node's services through one event stream for the whole page.
 
 import { ask, Fault } from './http.ts';
 
@@ -8,16 +8,16 @@ export interface Told {
   data: any;
 }
 
-/// How the page learns of changes.
+/// The state of the connection through which the page learns of changes. In the state `asking`, it asks once a second.
 export type Line = 'connecting' | 'live' | 'asking' | 'lost';
 
-/// A browser opens six connections to a node over HTTP/1.1, of all its tabs together. So many tabs have a stream; the others ask once a second.
+/// The maximum number of tabs that have an event stream; other tabs ask once a second. Over HTTP/1.1, all tabs of a browser share six connections to a node.
 const STREAMS_MAX = 4;
 
-/// A node gives a sign of life every 15 s. After a silence of this length the connection is dead, though nobody has closed it, in milliseconds.
+/// The number of milliseconds without data after which the page connects again. A node sends something at least every 15 s.
 const SILENCE_MS = 45_000;
 
-/// Splits server-sent events; `feed` takes text as it comes.
+/// Splits a stream of server-sent events. `feed` takes the pieces of text as they arrive.
 export class EventReader {
   private rest = '';
   private tell: (told: Told) => void;
@@ -49,9 +49,9 @@ export class EventReader {
   }
 }
 
-/// Runs `task` while holding one of the places that all tabs of this browser share; false if all are taken.
+/// Runs `task` while it holds one of the `STREAMS_MAX` locks that all tabs of this browser share. Returns false if all locks are taken.
 async function inPlace(task: () => Promise<void>): Promise<boolean> {
-  // Without TLS and beyond this machine browsers have no locks: then each tab has a stream.
+  // Browsers have locks only over TLS or on the node's own machine. Without locks, each tab has a stream.
   if (!navigator.locks) {
     await task();
     return true;
@@ -67,7 +67,7 @@ async function inPlace(task: () => Promise<void>): Promise<boolean> {
   return false;
 }
 
-/// Follows services until `stop` is aborted: connects again when the stream breaks, asks where there is no place for a stream.
+/// Follows services until `stop` is aborted. Connects again after the stream breaks, and calls `askAll` once a second if no stream is free.
 export async function follow(
   services: string[],
   stop: AbortSignal,
@@ -102,7 +102,7 @@ export async function follow(
       }
     } catch (error) {
       if (stop.aborted) return;
-      // Refused, not broken: to ask again at once would change nothing.
+      // The node has refused the request, so asking again at once would change nothing.
       if (error instanceof Fault && error.status >= 400 && error.status < 500) pause = Math.max(pause, 4000);
     }
     if (stop.aborted) return;

@@ -1,11 +1,11 @@
-// Requests to the node that serves this page: tokens, faults, files.
+// Requests to the node that serves this page, with their tokens and faults.
 
 import { signal } from '@preact/signals';
 
-/// Where the services are: one level above the viewer, whatever prefix a proxy has put before it.
+/// The base URL of the services, one level above the viewer. It includes any prefix that a proxy adds.
 export const root = new URL('../', document.baseURI.split(/[?#]/)[0]);
 
-/// What the node said when it refused something (a problem document), or why it could not be asked.
+/// The problem document with which the node refused a request, or the reason why it could not be asked (status 0).
 export class Fault extends Error {
   status: number;
   code: string;
@@ -19,13 +19,13 @@ export class Fault extends Error {
   }
 }
 
-/// The token, in memory only: it is gone with the page.
+/// The token. The page keeps it only in memory, so it is lost when the page is closed.
 let token = '';
 
-/// Set while somebody has to be asked for a token: what was wrong with the one before.
+/// The message of the form that asks for a token: what was wrong with the previous token, or empty if there was none. `null` while no token is needed.
 export const tokenWanted = signal<string | null>(null);
 
-/// Whether the node asks for a token: then a link alone opens nothing.
+/// Returns whether the page has a token. A link carries no token, so the node would refuse it.
 export const hasToken = () => token !== '';
 
 let waiting: (() => void)[] = [];
@@ -57,12 +57,12 @@ async function fault(response: Response): Promise<Fault> {
     detail = String(problem.detail ?? detail);
     code = String(problem.code ?? code);
   } catch {
-    // A proxy's page.
+    // The response is not a problem document, but may be a page of a proxy.
   }
   return new Fault(response.status, code, detail, Number(response.headers.get('retry-after') ?? 0));
 }
 
-/// Asks the node. With 401 it waits until somebody has given a token, and asks again.
+/// Sends a request to the node. After status 401, it waits until the user enters a token, and sends the request again.
 export async function ask(path: string, asking: Asking = {}): Promise<Response> {
   for (;;) {
     const headers: Record<string, string> = { accept: asking.accept ?? 'application/json' };
@@ -92,7 +92,7 @@ export async function ask(path: string, asking: Asking = {}): Promise<Response> 
       throw await fault(response);
     }
     const said = (await fault(response)).message;
-    // Another request may have brought a new token meanwhile.
+    // If the token has changed during the request, the next attempt uses the new one.
     if (shown === token) {
       tokenWanted.value = token ? said : '';
       await new Promise<void>((go) => waiting.push(go));
@@ -108,7 +108,7 @@ export async function post<T>(path: string, body: unknown, more: Asking = {}): P
   return (await ask(path, { method: 'POST', json: body, ...more })).json();
 }
 
-/// The address of an operation with its fields in the query.
+/// Returns the path of an operation, with its fields in the query. Fields without a value are left out.
 export function query(path: string, fields: Record<string, string | number | boolean | null | undefined>): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) {

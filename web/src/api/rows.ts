@@ -1,8 +1,8 @@
-// Some rows of a data set, for tables and charts.
+// Reads some rows of a data set, for tables and charts.
 
 import { ask, query } from './http.ts';
 
-/// Some rows as JSON, for tables on the page.
+/// Reads the rows from `from` up to but not including `to` as JSON.
 export async function readRows(
   datasets: string,
   name: string,

@@ -1,4 +1,4 @@
-// What the node says of its operations (OpenAPI), as far as forms need it.
+// The parts of the node's OpenAPI description that forms need.
 
 import { get } from './http.ts';
 
@@ -29,7 +29,7 @@ export interface Description {
 
 let kept: Promise<Description> | null = null;
 
-/// The description of the node; asked once, and again after `forget`.
+/// Fetches the description of the node, once until `forget` is called.
 export function description(): Promise<Description> {
   kept ??= get<Description>('/openapi.json').catch((error) => {
     kept = null;
@@ -42,7 +42,7 @@ export function forget(): void {
   kept = null;
 }
 
-/// A schema with what it refers to in its place; its own words go before those of what it refers to.
+/// Returns a schema with its references resolved. The schema's own keywords override those of the schema that it refers to.
 export function resolved(schema: Schema, all: Description): Schema {
   const { $ref, anyOf, ...own } = schema;
   if ($ref) return { ...resolved(all.components.schemas[$ref.split('/').pop()!] ?? {}, all), ...own };
@@ -64,7 +64,7 @@ export interface Field {
   about: string;
   choices: { value: string; about: string }[];
   default: unknown;
-  /// What happens without a value, in words.
+  /// Describes in words what happens without a value.
   otherwise: string;
   minimum?: number;
   maximum?: number;
@@ -73,18 +73,18 @@ export interface Field {
   isBasic: boolean;
 }
 
-/// Options that most people set; the others stand behind "More options".
+/// Options that most people set. A form shows other options behind "More options".
 const BASIC = new Set([
   'columns', 'lonlat', 'scale', 'method', 'clusters', 'components', 'covariance', 'metric', 'dimension', 'dimensions', 'nodes',
 ]);
 
-/// The fields of a method's options, in the order in which it declares them, the common ones first.
+/// Returns the fields of a method's options. Common options come first; otherwise, the order is that of the method's declaration.
 export function fields(options: Schema, all: Description): Field[] {
   const list = Object.entries(options.properties ?? {})
     .map(([name, raw]) => ({ name, schema: resolved(raw, all) }))
     .filter(({ schema }) => !schema.deprecated)
     .map(({ name, schema }) => field(name, schema));
-  // The choice of columns takes a row of its own, after what is short.
+  // The choice of columns needs a row of its own, so it comes after the shorter common fields.
   const rank = (one: Field) => (one.isBasic ? (one.kind === 'columns' ? 1 : 0) : 2);
   return list.sort((a, b) => rank(a) - rank(b));
 }
@@ -129,7 +129,7 @@ function field(name: string, schema: Schema): Field {
   };
 }
 
-/// What is wrong with a text typed into a field; nothing if it can be meant.
+/// Returns what is wrong with a text typed into a field, or `null` if the text is valid or empty.
 export function complaint(field: Field, text: string): string | null {
   if (text.trim() === '') return null;
   if (field.kind !== 'whole' && field.kind !== 'number') return null;

@@ -1,5 +1,5 @@
-// Colours as the eye compares them: OKLab (Ottosson 2020), and how they look to people who lack a kind of cone (Machado, Oliveira and Fernandes 2009,
-// severity 1), whose matrices hold for linear sRGB.
+// Perceptual distances of colours in OKLab (Ottosson 2020). Colour blindness is simulated with the matrices of Machado, Oliveira and Fernandes 2009 (severity
+// 1), which apply to linear sRGB.
 
 export type Triple = [number, number, number];
 
@@ -13,7 +13,7 @@ const MACHADO: Record<Exclude<Vision, 'normal'>, number[]> = {
 
 export const VISIONS: Vision[] = ['normal', 'protan', 'deutan', 'tritan'];
 
-/// `#rrggbb` as 0 to 1 in linear light.
+/// Converts `#rrggbb` to linear sRGB, from 0 to 1.
 export function linear(hex: string): Triple {
   const channel = (at: number) => {
     const encoded = parseInt(hex.slice(at, at + 2), 16) / 255;
@@ -48,7 +48,7 @@ export function distance(a: Triple, b: Triple): number {
   return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 }
 
-/// The least distance of two colours of a set to any of the four kinds of eyes.
+/// Returns the smallest distance between two colours of a set, over all `VISIONS`.
 export function leastDistance(colours: string[]): number {
   let least = Infinity;
   for (const vision of VISIONS) {
@@ -60,7 +60,7 @@ export function leastDistance(colours: string[]): number {
   return least;
 }
 
-/// Contrast of two colours (WCAG 2), from 1 to 21.
+/// Returns the contrast ratio of two colours (WCAG 2), from 1 to 21.
 export function contrast(a: string, b: string): number {
   const luminance = (hex: string) => {
     const [red, green, blue] = linear(hex);

@@ -1,7 +1,7 @@
-// Colours of clusters: twenty that everybody tells apart, for light and for dark pages, in an order in which each is far from those before it.
-//
-// They were found by maximising the least OKLab distance of two of them over normal vision and the three kinds of colour blindness, each with a contrast of at
-// least 3 to its page; `palette.test.ts` computes that distance. From the 21st cluster on they come again: then numbers and isolation tell clusters apart.
+// Twenty colours of clusters that people with and without colour blindness can tell apart, for light and for dark pages. In their order, each colour is far
+// from all colours before it.
+// The colours maximise the smallest OKLab distance between two colours, over normal vision and three kinds of colour blindness. `palette.test.ts` computes this
+// distance. Each has a contrast of at least 3 to its page. From the 21st cluster on, the colours repeat, and the numbers of the clusters tell them apart.
 
 export const LIGHT = [
   '#447dc8', '#721405', '#c87e2d', '#350aa6', '#7307db', '#9c470d', '#a039f5', '#610372', '#5b8cf8', '#b06018',
@@ -13,10 +13,10 @@ export const DARK = [
   '#67b6fe', '#bef2bd', '#898ecb', '#f0c289', '#d08c74', '#96f5fa', '#97c6be', '#7b7e5b', '#a3a7ca', '#ab899c',
 ];
 
-/// Points of no cluster, and values that are missing.
+/// The colour of points without a cluster, and of missing values.
 export const NOTHING = { light: '#9aa1a9', dark: '#5c646d' };
 
-/// What is not selected while something is.
+/// The colour of points that are not selected, while others are.
 export const CONTEXT = { light: '#d5d9de', dark: '#333a42' };
 
 export const GROUND = { light: '#ffffff', dark: '#14181d' };
@@ -28,10 +28,10 @@ export function clusterColour(number: number, theme: Theme): string {
   return number < 0 ? NOTHING[theme] : set[number % set.length];
 }
 
-// Cividis (Nuñez, Anderton and Renslow 2018), which looks the same to people with and without colour blindness.
+// The colour map Cividis (Nuñez, Anderton and Renslow 2018), which looks much the same to people with and without colour blindness.
 const CIVIDIS = ['#00224e', '#123570', '#3b496c', '#575d6d', '#707173', '#8a8678', '#a59c74', '#c3b369', '#e1cc55', '#fee838'];
 
-/// A colour for a number from 0 to 1. The ends that would vanish on the page are left out.
+/// Returns the colour of a number from 0 to 1. The scale leaves out the end of the colour map that would be hard to see on the page.
 export function scaleColour(value: number, theme: Theme): string {
   if (!(value >= 0)) return NOTHING[theme];
   const [from, to] = theme === 'light' ? [0, 0.86] : [0.3, 1];

@@ -5,13 +5,13 @@ import { otherEnd, type Molecule } from './smiles.ts';
 
 export type Place = [x: number, y: number];
 
-/// The room between two molecules of one text.
+/// The space between two molecules of one SMILES text, in bond lengths.
 const APART = 1.5;
-/// Atoms without a bond between them that are closer than this overlap.
+/// Two atoms without a bond between them overlap if they are closer than this.
 const CLOSE = 0.75;
-/// How often parts are turned over to part overlapping atoms.
+/// The maximum number of passes over all bonds that mirror parts to separate overlapping atoms.
 const PASSES = 3;
-/// Rounds of scaling.
+/// The number of rounds of SMACOF.
 const ROUNDS = 60;
 
 const plus = ([x, y]: Place, [u, v]: Place): Place => [x + u, y + v];
@@ -31,7 +31,7 @@ export function layout(molecule: Molecule): Place[] {
   atoms.forEach((_, first) => {
     if (places[first]) return;
     const part = partOf(first, neighbours);
-    // Rings come first, as chains give way to them more easily.
+    // Placing starts at a ring if there is one, as chains can make room for rings more easily.
     const begin = part.find((at) => systemOf.has(at)) ?? first;
     grow(begin, neighbours, systemOf, places, (at) => isStraight(molecule, at));
     unfold(molecule, part, neighbours, places as Place[]);
@@ -65,7 +65,7 @@ function isStraight({ atoms, bonds }: Molecule, at: number): boolean {
   return orders.length === 2 && (orders.includes(3) || (orders[0] === 2 && orders[1] === 2));
 }
 
-/// Groups of rings that share atoms.
+/// Returns groups of rings that are connected by shared atoms.
 function systemsOf(rings: number[][]): number[][][] {
   const systems: number[][][] = [];
   for (const ring of rings) {
@@ -77,7 +77,7 @@ function systemsOf(rings: number[][]): number[][][] {
   return systems;
 }
 
-/// The places of a system's atoms. A ring is fitted to those that stand already: its other atoms go along arcs between them.
+/// Returns the places of the atoms of a ring system. Each ring is fitted to its atoms that have a place already: its other atoms go along arcs between them.
 function systemPlaces(rings: number[][]): Map<number, Place> {
   const places = new Map<number, Place>();
   const waiting = new Set(rings);
@@ -86,7 +86,7 @@ function systemPlaces(rings: number[][]): Map<number, Place> {
   while (next) {
     fit(next, places);
     waiting.delete(next);
-    // Rings that share one bond are regular; those that share more are bent, so they wait.
+    // A ring that shares only one bond with the placed rings stays regular. A ring that shares more is bent, so it comes later.
     const shared = (ring: number[]) => ring.filter((at) => places.has(at)).length;
     const rank = (ring: number[]) => (shared(ring) === 0 ? Infinity : shared(ring) === 2 ? 0 : shared(ring));
     next = [...waiting].sort((a, b) => rank(a) - rank(b))[0];
@@ -94,7 +94,7 @@ function systemPlaces(rings: number[][]): Map<number, Place> {
   return places;
 }
 
-/// Gives places to the atoms of a ring that have none.
+/// Places the atoms of a ring that have no place yet.
 function fit(ring: number[], places: Map<number, Place>): void {
   const size = ring.length;
   const stands = ring.map((at) => places.has(at));
@@ -103,7 +103,7 @@ function fit(ring: number[], places: Map<number, Place>): void {
   const radius = 0.5 / Math.sin(Math.PI / size);
   if (count < 2) {
     const start = stands.indexOf(true);
-    // The only atom that stands is part of another ring; the new one lies in the largest angle between that one's bonds.
+    // The only atom with a place is part of another ring. The new ring goes into the largest angle between the bonds of this atom.
     const at = start < 0 ? undefined : places.get(ring[start])!;
     const near = [...places.values()].filter((other) => other !== at && at && distance(other, at) < 1.2);
     const out = at ? freeDirection(near.map((other) => angleOf(minus(other, at))), 1)[0] : 0;
@@ -128,11 +128,11 @@ function fit(ring: number[], places: Map<number, Place>): void {
   });
 }
 
-/// Points along an arc between two others, at distances of 1.
+/// Returns `count` points along an arc from `from` to `to`. The distance between consecutive points is 1.
 function arc(from: Place, to: Place, count: number, side: number): Place[] {
   const chord = distance(from, to);
   const steps = count + 1;
-  // Each step covers an angle of the circle; the chord shrinks as the angle grows.
+  // Each step covers the same angle of the circle. The larger this angle is, the shorter is the chord.
   let [low, high] = [1e-6, (2 * Math.PI) / steps - 1e-6];
   for (let round = 0; round < 50; round++) {
     const middle = (low + high) / 2;
@@ -149,7 +149,7 @@ function arc(from: Place, to: Place, count: number, side: number): Place[] {
   });
 }
 
-/// Places the atoms that are connected with the first, from inside to outside.
+/// Places the atoms that are connected with the atom `first`, starting there.
 function grow(first: number, neighbours: number[][], systemOf: Map<number, Map<number, Place>>, places: (Place | undefined)[], isStraight: (at: number) => boolean): void {
   const queue: number[] = [];
   const stand = (at: number, place: Place, back: number | null) => {
@@ -159,7 +159,7 @@ function grow(first: number, neighbours: number[][], systemOf: Map<number, Map<n
       queue.push(at);
       return;
     }
-    // The whole system turns so that the bond to its first atom leaves it outwards.
+    // The whole ring system is turned so that the bond to its first atom points outwards.
     const own = system.get(at)!;
     const out = freeDirection(neighbours[at].filter((other) => system.has(other)).map((other) => angleOf(minus(system.get(other)!, own))), 1)[0];
     const turned = back === null ? 0 : back - out;
@@ -181,7 +181,7 @@ function grow(first: number, neighbours: number[][], systemOf: Map<number, Map<n
     if (taken.length === 0) angles = waiting.length === 1 ? [-Math.PI / 6] : waiting.map((_, one) => -Math.PI / 6 + (2 * Math.PI * one) / waiting.length);
     else if (taken.length === 1 && waiting.length === 1) angles = isStraight(at) ? [taken[0] + Math.PI] : [taken[0] + (2 * Math.PI) / 3, taken[0] - (2 * Math.PI) / 3];
     else angles = freeDirection(taken, waiting.length);
-    // The largest part goes away from what stands, so that chains are in a zigzag.
+    // The neighbours with the largest parts behind them come first. Each goes in the direction farthest from the placed atoms, so chains become a zigzag.
     const crowd = (angle: number) => {
       const there = plus(here, towards(angle));
       return places.reduce((sum, other) => sum + (other ? 1 / (0.1 + distance(there, other) ** 4) : 0), 0);
@@ -205,7 +205,7 @@ function freeDirection(taken: number[], count: number): number[] {
   return Array.from({ length: count }, (_, at) => start + (width * (at + 1)) / (count + 1));
 }
 
-/// Returns how much atoms without a bond between them overlap.
+/// Returns how much the atoms of a part overlap, counting pairs without a bond between them.
 function overlaps(part: number[], neighbours: number[][], places: Place[]): number {
   let sum = 0;
   part.forEach((one, at) => {
@@ -218,7 +218,7 @@ function overlaps(part: number[], neighbours: number[][], places: Place[]): numb
   return sum;
 }
 
-/// Mirrors the part behind a bond that is in no ring, if atoms then overlap less.
+/// Mirrors the part on one side of a bond outside of rings, if this makes atoms overlap less.
 function unfold({ bonds }: Molecule, part: number[], neighbours: number[][], places: Place[]): void {
   const own = bonds.filter(({ a, b, ring }) => !ring && part.includes(a) && neighbours[a].length > 1 && neighbours[b].length > 1);
   let least = overlaps(part, neighbours, places);

@@ -1,8 +1,8 @@
-// The rings of a molecule: for each bond the smallest ring that it is part of.
+// Finds the rings of a molecule: for each bond, the smallest ring that contains it.
 
 import { otherEnd, type Bond, type Molecule } from './smiles.ts';
 
-/// Gives each bond its ring, if there is one: the atoms in their order around it. Bonds of one ring share one list.
+/// Sets the `ring` of each bond that is part of a ring: the atoms in their order around it. The bonds of a ring share one list.
 export function findRings({ atoms, bonds }: Pick<Molecule, 'atoms' | 'bonds'>): void {
   const rings = new Map<string, number[]>();
   const keys = bonds.map((skipped) => {
@@ -29,7 +29,7 @@ export function findRings({ atoms, bonds }: Pick<Molecule, 'atoms' | 'bonds'>): 
   bonds.forEach((bond, at) => (bond.ring = rings.get(keys[at])));
 }
 
-/// All rings of some bonds, each once, the smallest first.
+/// Returns the rings of some bonds, each once, from the smallest to the largest.
 export function ringsOf(bonds: Bond[]): number[][] {
   const found = new Set(bonds.map(({ ring }) => ring));
   found.delete(undefined);

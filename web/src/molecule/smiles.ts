@@ -1,4 +1,4 @@
-// Molecules from SMILES (OpenSMILES 1.0): atoms, bonds, and double bonds for aromatic rings. Stereochemistry is skipped, because the drawing is flat.
+// Reads molecules from SMILES (OpenSMILES 1.0), and places double bonds in aromatic rings. Skips stereochemistry, because the drawing is flat.
 
 import { findRings } from './rings.ts';
 
@@ -8,19 +8,19 @@ export interface Atom {
   isAromatic: boolean;
   charge: number;
   hydrogens: number;
-  /// 0 if it is not given.
+  /// The mass number of the isotope, or 0 if the text does not give it.
   isotope: number;
-  /// The indices of its bonds.
+  /// The indices of the atom's bonds.
   bonds: number[];
 }
 
 export interface Bond {
   a: number;
   b: number;
-  /// 1 to 3. Aromatic bonds become 1 or 2.
+  /// The bond order, from 1 to 3. Aromatic bonds become single or double.
   order: number;
   isAromatic: boolean;
-  /// The smallest ring that it is part of: the atoms in their order around it.
+  /// The smallest ring that contains the bond: its atoms in their order around the ring.
   ring?: number[];
 }
 
@@ -29,7 +29,7 @@ export interface Molecule {
   bonds: Bond[];
 }
 
-/// The atom at the end of a bond that is not `at`.
+/// Returns the other atom of a bond of the atom `at`.
 export const otherEnd = ({ a, b }: Bond, at: number) => (a === at ? b : a);
 
 /// The maximum number of atoms. A drawing of a larger molecule would be too small to read.
@@ -90,7 +90,7 @@ export function parse(text: string): Molecule | null {
   if (!atoms.length || open.size || branches.length || order) return null;
   const molecule = { atoms, bonds };
   fill(molecule, bare);
-  // Between two rings, a bond without a symbol is a single one.
+  // A bond without a symbol that connects two rings is a single bond, although both atoms are aromatic.
   findRings(molecule);
   bonds.forEach((bond) => (bond.isAromatic &&= bond.ring !== undefined));
   placeDoubleBonds(molecule);
@@ -108,7 +108,7 @@ function fill({ atoms, bonds }: Molecule, bare: Set<number>): void {
   }
 }
 
-/// The maximum number of steps of the search for double bonds. After them, the bonds that have none are drawn as single bonds.
+/// The maximum number of steps of the search for double bonds. If the search needs more steps, all aromatic bonds are drawn as single bonds.
 const STEPS = 20_000;
 
 /// Turns aromatic bonds into single and double ones (Kekulé): each atom that lacks a bond gets one double bond. The search continues with the

@@ -1,13 +1,13 @@
-// From points to pixels: a turn, a scale, a shift. Coordinates say in their names where they are: data, turned, pixel.
+// Maps points to pixels by a rotation, a scale and a shift.
 
 import { axesOf, type Cloud } from './cloud.ts';
 
 export interface Camera {
-  /// A rotation, row by row.
+  /// A rotation matrix, row by row.
   turn: number[];
-  /// Pixels for a unit of the turned cloud, across and upwards.
+  /// The number of pixels per unit of the rotated cloud, across and upwards.
   scale: [number, number];
-  /// Where the middle of the cloud is, in pixels from the middle of the picture; down is positive.
+  /// The position of the origin of the cloud, in pixels from the middle of the picture, to the right and downwards.
   shift: [number, number];
 }
 
@@ -24,14 +24,14 @@ export function product(a: number[], b: number[]): number[] {
   return [0, 1, 2].flatMap((row) => [0, 1, 2].map((column) => at(row, column)));
 }
 
-/// A turn about the vertical and the horizontal axis of the picture, in radians.
+/// Rotates `turn` further, about the vertical axis of the picture by `across` and about its horizontal axis by `upwards`, in radians.
 export function turned(turn: number[], across: number, upwards: number): number[] {
   const [c, s] = [Math.cos(across), Math.sin(across)];
   const [d, t] = [Math.cos(upwards), Math.sin(upwards)];
   return product(product([1, 0, 0, 0, d, -t, 0, t, d], [c, 0, s, 0, 1, 0, -s, 0, c]), turn);
 }
 
-/// The turn that brings a place on the Earth to the middle, north up.
+/// Returns the rotation that brings a place on the Earth to the middle of the picture, with north up.
 export function facing(longitude: number, latitude: number): number[] {
   const [lambda, phi] = [(-longitude * Math.PI) / 180, (latitude * Math.PI) / 180];
   return turned(LEVEL, lambda, phi);
@@ -46,11 +46,11 @@ export function pixelOf(camera: Camera, size: Size, x: number, y: number, z: num
   ];
 }
 
-/// Shows the whole cloud and its axes, with margins in pixels, across and upwards.
+/// Returns a camera that shows the whole cloud and its axes, with margins in pixels, across and upwards.
 export function fit(cloud: Cloud, size: Size, turn: number[], margin: [number, number], isEqual: boolean): Camera {
   let [left, right, low, high] = [Infinity, -Infinity, Infinity, -Infinity];
   const { positions, count } = cloud;
-  // Every so-many-th point of a fair order is enough for the extent, and the extremes are looked for below.
+  // The extent covers every point that has a position. Of a sphere, it covers only the points on the front.
   for (let at = 0; at < count; at++) {
     const [x, y, z] = [positions[3 * at], positions[3 * at + 1], positions[3 * at + 2]];
     if (x !== x) continue;
@@ -81,7 +81,7 @@ export function fit(cloud: Cloud, size: Size, turn: number[], margin: [number, n
   return { turn, scale, shift: [(-scale[0] * (left + right)) / 2, (scale[1] * (low + high)) / 2] };
 }
 
-/// Zooms by a factor about a pixel, which stays where it is.
+/// Zooms by a factor. The point at the given pixel stays there.
 export function zoomed(camera: Camera, size: Size, factor: number, pixelX: number, pixelY: number): Camera {
   const held = Math.min(Math.max(factor, 1 / (camera.scale[0] / 5)), 1e8 / camera.scale[0]);
   const [x, y] = [pixelX - size.width / 2, pixelY - size.height / 2];

@@ -1,4 +1,4 @@
-// Points ready to be drawn: positions of about unit size, in an order in which the first ones are a fair sample of all.
+// Prepares points for drawing. Their positions range from about -1 to 1, and in their order, the first points are a fair sample of all.
 
 import type { Column } from '../api/columns.ts';
 
@@ -7,15 +7,15 @@ export type Shape = 'plane' | 'space' | 'sphere';
 export interface Cloud {
   count: number;
   shape: Shape;
-  /// x, y, z of each point in the order of drawing; NaN where a value is missing.
+  /// The coordinates x, y and z of each point, in the order of drawing. A point that cannot be drawn has NaN as x.
   positions: Float32Array;
-  /// Of each point: the row it stands for.
+  /// For each point, the index of its row.
   rowOf: Uint32Array;
-  /// How many points cannot be drawn, since a value is missing.
+  /// The number of points that cannot be drawn because a value is missing or invalid.
   missing: number;
-  /// How many lie far out and are drawn at the edge.
+  /// The number of points that lie far out, so they are drawn at the edge.
   beyond: number;
-  /// From what is drawn to what the columns say: value = middle + drawn · half. Not for spheres.
+  /// Together with `half`, maps a position back to the value of a column: value = middle + half · position. Not used for spheres.
   middle: [number, number, number];
   half: [number, number, number];
 }
@@ -25,11 +25,11 @@ function greatestCommonDivisor(a: number, b: number): number {
   return a;
 }
 
-/// The order of drawing: an affine permutation of the rows, so that no cluster hides another by standing later in the file.
+/// Returns the order of drawing: an affine permutation of the rows. So a cluster does not hide another one because its rows are later in the file.
 export function order(count: number): Uint32Array {
   const rows = new Uint32Array(count);
   if (count < 3) return rows.map((_, at) => at);
-  // About the golden section of the rows spreads them evenly.
+  // A step of about the golden ratio times the number of rows spreads consecutive points evenly over the file.
   let step = Math.floor(count * 0.6180339887);
   while (greatestCommonDivisor(step, count) !== 1) step++;
   let row = Math.floor(count / 3);
@@ -41,7 +41,7 @@ export function order(count: number): Uint32Array {
   return rows;
 }
 
-/// The same function, that computes once for the same values.
+/// Returns a function that computes `of` only once for each array, and keeps the result.
 function once<T>(of: (values: ArrayLike<number>) => T): (values: ArrayLike<number>) => T {
   const known = new WeakMap<ArrayLike<number>, T>();
   return (values) => {
@@ -50,7 +50,7 @@ function once<T>(of: (values: ArrayLike<number>) => T): (values: ArrayLike<numbe
   };
 }
 
-/// The range of the values that are finite.
+/// Returns the smallest and the largest value without NaN, or `null` if there is none or one of the two is infinite.
 export const range = once((values): [number, number] | null => {
   let [low, high] = [Infinity, -Infinity];
   for (let at = 0; at < values.length; at++) {
@@ -61,12 +61,13 @@ export const range = once((values): [number, number] | null => {
   return low <= high && Number.isFinite(low) && Number.isFinite(high) ? [low, high] : null;
 });
 
-/// What part of the rows may lie far out, at most; more of them are no outliers.
+/// The maximum share of rows that count as far out. If more rows lie outside, none is drawn at the edge. Five rows are always allowed.
 const FAR_OUT_MAX = 0.02;
-/// How many rows tell where most of them lie.
+/// The approximate number of rows from which the quartiles are estimated.
 const SAMPLE = 20_000;
 
-/// The range that most values need, where the others make it half as long again: three interquartile ranges beyond the quartiles.
+/// Returns the range of the values within three interquartile ranges of the quartiles, with a margin of 4 %. Returns the whole range if it is at most 1.5 times
+/// as long, or if too many values lie outside.
 export const needed = once((values): [number, number] => {
   const [low, high] = range(values) ?? [0, 1];
   const every = Math.max(1, Math.floor(values.length / SAMPLE));
@@ -91,10 +92,12 @@ export const needed = once((values): [number, number] => {
   return isStretched && beyond > 0 && beyond <= Math.max(5, FAR_OUT_MAX * values.length) ? inner : [low, high];
 });
 
-/// How much of a linear axis the mean may leave empty, and the ratio of ends, beyond which values are crowded at the low end.
+/// Values are crowded at the low end if their mean divided by the largest value is below the first number, and the largest value divided by the smallest is
+/// above the second one.
 const [CROWDED, RATIO] = [0.12, 100];
 
-/// Whether most values would be drawn in one place, though no few of them lie far out: sums of money do. All of them are above 0.
+/// Returns whether a linear axis would draw most values near its low end, without a few outliers as the cause. Sums of money are an example. Returns false
+/// unless all values are above 0.
 export function isSkewed(values: ArrayLike<number>): boolean {
   const whole = range(values);
   if (!whole || !(whole[0] > 0) || !(whole[1] / whole[0] > RATIO)) return false;
@@ -111,7 +114,7 @@ export function isSkewed(values: ArrayLike<number>): boolean {
 
 const logarithms = new WeakMap<Column, Column>();
 
-/// A column by its logarithms to the base of ten; the same one for the same column.
+/// Returns a column of the base-10 logarithms of a column. Later calls with the same column return the same result.
 export function logarithm(column: Column): Column {
   let made = logarithms.get(column);
   if (!made) logarithms.set(column, (made = { name: column.name, kind: 'number', values: Float64Array.from(column.values as Float64Array, Math.log10) }));
@@ -119,15 +122,15 @@ export function logarithm(column: Column): Column {
 }
 
 export interface Shaping {
-  /// All axes have one scale.
+  /// Whether all axes have the same scale.
   isEqual?: boolean;
-  /// How long a unit of each axis is drawn.
+  /// The relative length at which a unit of each axis is drawn.
   stretch?: [number, number];
-  /// Rows that lie far out are drawn at the edge, so that the others are not one disc.
+  /// Whether rows that lie far out are drawn at the edge. Otherwise, the other rows may all be drawn in one spot.
   isEdged?: boolean;
 }
 
-/// A cloud of two or three columns.
+/// Returns the cloud of two or three columns.
 export function cloudOf(columns: Column[], { isEqual = false, stretch, isEdged = false }: Shaping): Cloud {
   const numbers = columns.map((column) => column.values as Float64Array);
   const count = numbers[0].length;
@@ -138,7 +141,8 @@ export function cloudOf(columns: Column[], { isEqual = false, stretch, isEdged =
   const widest = Math.max(...spans);
   const half = (isEqual || stretch ? spans.map(() => widest) : spans).map((length, axis) => length / (stretch?.[axis] ?? 1));
   const positions = new Float32Array(3 * count);
-  // Of each point: 1 if it lies farther out than is drawn, 2 if it cannot be drawn. Column by column, in plain loops: these are most of the time until a picture is there.
+  // For each point, 1 if it lies farther out than the drawn range, and 2 or more if it cannot be drawn. Plain loops over one column at a time are fast: they
+  // take most of the time until the picture appears.
   const state = new Uint8Array(count);
   for (let axis = 0; axis < numbers.length; axis++) {
     const values = numbers[axis];
@@ -177,7 +181,7 @@ export function cloudOf(columns: Column[], { isEqual = false, stretch, isEdged =
 
 const boxes = new WeakMap<Cloud, [number, number, number][]>();
 
-/// Where the axes of a cloud in space meet, and where each ends: at its least and its largest value.
+/// Returns the point at which the axes of a cloud in space meet, and the end of each axis. The axes reach from the smallest to the largest value.
 export function axesOf(cloud: Cloud): [number, number, number][] {
   const known = boxes.get(cloud);
   if (known) return known;
@@ -193,7 +197,8 @@ export function axesOf(cloud: Cloud): [number, number, number][] {
   return made;
 }
 
-/// A cloud of places on the Earth, in degrees, on a ball of radius 1: x to longitude 90° east, y to the north pole, z to longitude 0.
+/// Returns a cloud of places on the Earth, given in degrees, on a sphere of radius 1. Its x axis points to longitude 90° east, y to the north pole, and z to
+/// longitude 0.
 export function sphereOf(longitude: Float64Array, latitude: Float64Array): Cloud {
   const count = longitude.length;
   const rowOf = order(count);

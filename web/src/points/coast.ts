@@ -1,42 +1,42 @@
-// The coast, borders of countries and states, and cities on maps of places: unpacked, and laid out as the points of a cloud are.
+// Unpacks coasts, borders of countries and states, and cities, and places them on maps like the points of a cloud.
 
 import { pixelOf, type Camera, type Size } from './camera.ts';
 import { onSphere, type Cloud } from './cloud.ts';
 
-/// What lines are, from the one that is drawn strongest.
+/// The kinds of lines, from the most to the least prominent.
 export const KINDS = ['coast', 'borders', 'states'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/// A city, in degrees.
+/// A city, with its position in degrees.
 export interface City {
   name: string;
   longitude: number;
   latitude: number;
 }
 
-/// Each line is longitude and latitude in degrees, point after point. The most important cities come first.
+/// The lines of each kind, and the cities. A line contains the longitude and latitude of its points in degrees. The most important cities come first.
 export type Coast = Record<Kind, number[][]> & { cities: City[] };
 
-/// Lines in the units of a cloud's positions: x, y, z of each point, and at which points a line begins.
+/// The lines of one kind in the units of a cloud's positions: x, y and z of each point, and the indices of the points at which a line begins.
 export interface Shore {
   kind: Kind;
   positions: Float32Array;
   starts: Set<number>;
 }
 
-/// A city in the units of a cloud's positions.
+/// A city, with its position in the units of a cloud's positions.
 export interface Town {
   name: string;
   position: [number, number, number];
 }
 
-/// A stretch of longitude that is left out: from, to, and the width of the gutter instead.
+/// A range of longitudes that the map leaves out: its start, its end, and the width of the gutter drawn in its place, in degrees.
 type Break = [number, number, number];
 
-/// The character of the digit 0.
+/// The code of the character that stands for the digit 0.
 const FIRST = '='.charCodeAt(0);
 
-/// What `tools/coast.py` has packed: its text says how.
+/// Unpacks the text that `tools/coast.py` writes. That script describes the format.
 export function unpack(text: string): Coast {
   const packed = JSON.parse(text) as Record<Kind | 'cities' | 'places', string> & { grid: number };
   const reading = (digits: string) => {
@@ -71,12 +71,12 @@ export function unpack(text: string): Coast {
   return { coast: lines(packed.coast), borders: lines(packed.borders), states: lines(packed.states), cities };
 }
 
-/// Whether values can be degrees of longitude and latitude; longitudes may count from 0 to 360, or go on beyond the date line.
+/// Returns whether the values can be degrees of longitude and latitude. Longitudes may range from 0 to 360, or continue beyond the date line.
 export function areDegrees([west, east]: [number, number], [south, north]: [number, number]): boolean {
   return west >= -360 && east <= 540 && east - west <= 360 && south >= -90 && north <= 90;
 }
 
-/// Puts points together; `isStart` begins a line.
+/// Collects the points of lines. A point added with `isStart` begins a new line.
 class Builder {
   private readonly values: number[] = [];
   private readonly starts = new Set<number>();
@@ -91,7 +91,7 @@ class Builder {
   }
 }
 
-/// Straight lines of a map are bent on a globe: they get a point at each so many degrees.
+/// The maximum length of a straight piece on a globe, in degrees. A line that is straight on a map is curved on a globe, so longer pieces are divided.
 const STRAIGHT_MAX = 2;
 
 export function onGlobe(coast: Coast): Shore[] {
@@ -109,7 +109,7 @@ export function onGlobe(coast: Coast): Shore[] {
   });
 }
 
-/// Whether a longitude is left out, and where it is on a map without those that are.
+/// Returns two functions: whether a map leaves out a longitude, and where a longitude lies on the map without the ranges left out.
 function folded(breaks: Break[]) {
   return {
     isOut: (longitude: number) => breaks.some(([from, to]) => longitude > from && longitude < to),
@@ -121,7 +121,7 @@ export function citiesOnGlobe({ cities }: Coast): Town[] {
   return cities.map(({ name, longitude, latitude }) => ({ name, position: onSphere(longitude, latitude) }));
 }
 
-/// The cities on a map as `onMap` draws it.
+/// Returns the cities on a map, placed like the lines of `onMap`.
 export function citiesOnMap({ cities }: Coast, { middle, half }: Cloud, west: number, breaks: Break[]): Town[] {
   const { isOut, place } = folded(breaks);
   return cities.flatMap(({ name, longitude, latitude }) => {
@@ -130,9 +130,10 @@ export function citiesOnMap({ cities }: Coast, { middle, half }: Cloud, west: nu
   });
 }
 
-/// The lines on a map of a cloud whose axes are degrees. The map goes once around the Earth, from `west` on; longitudes in `breaks` are left out.
+/// Returns the lines on a map of a cloud whose axes are degrees. The map goes once around the Earth, starting at the longitude `west`, and leaves out the
+/// longitudes in `breaks`.
 export function onMap(coast: Coast, { middle, half }: Cloud, west: number, breaks: Break[]): Shore[] {
-  // Where a line is cut: at both ends of each stretch that is left out.
+  // Lines are cut at both ends of each range of longitudes that is left out.
   const cuts = breaks.flatMap(([from, to]) => [from, to]);
   const { isOut, place } = folded(breaks);
   return KINDS.map((kind) => {
@@ -141,7 +142,7 @@ export function onMap(coast: Coast, { middle, half }: Cloud, west: number, break
       let isStart = true;
       for (let at = 2; at < line.length; at += 2) {
         const [ax, ay, bx, by] = [line[at - 2], line[at - 1], line[at], line[at + 1]];
-        // Each turn around the Earth in which the line is seen: more than one where it crosses the edge of the map.
+        // The piece is added once for each turn around the Earth that it touches. It touches two turns if it crosses the edge of the map.
         const turns = [ax, bx].map((longitude) => Math.floor((longitude - west) / 360));
         for (let turn = Math.min(...turns); turn <= Math.max(...turns); turn++) {
           if (turns[0] !== turns[1]) isStart = true;
@@ -169,14 +170,15 @@ export function onMap(coast: Coast, { middle, half }: Cloud, west: number, break
   });
 }
 
-/// Pixels of the page for a degree, below which states are not drawn, and above which nothing is: lines would be off by centimetres.
+/// The number of page pixels per degree from which borders of states are drawn, and the number up to which any line is drawn. On larger maps, the lines would
+/// be off by centimetres.
 const [STATES_FROM, ALL_UP_TO] = [7, 400];
 
 export function isShown(kind: Kind, pixelsOfDegree: number): boolean {
   return pixelsOfDegree <= ALL_UP_TO && (kind !== 'states' || pixelsOfDegree >= STATES_FROM);
 }
 
-/// The part of the lines that is seen, as a path in pixels of the page.
+/// Returns the visible part of the lines as an SVG path in page pixels.
 export function pathOf({ positions, starts }: Shore, camera: Camera, size: Size, ratio: number, isSphere: boolean): string {
   const pieces: string[] = [];
   let [fromX, fromY, isBehind, isDown] = [0, 0, true, false];
@@ -195,10 +197,10 @@ export function pathOf({ positions, starts }: Shore, camera: Camera, size: Size,
   return pieces.join('');
 }
 
-/// A rectangle of the page: left, top, right, bottom.
+/// A rectangle of the page: left, top, right and bottom.
 export type Box = [number, number, number, number];
 
-/// Whether two rectangles have less than this between them.
+/// Returns whether the space between two rectangles is less than `across` horizontally and less than `upwards` vertically.
 export function meets(one: Box, other: Box, across: number, upwards: number): boolean {
   return one[0] < other[2] + across && one[2] > other[0] - across && one[1] < other[3] + upwards && one[3] > other[1] - upwards;
 }
@@ -207,19 +209,20 @@ export interface Name {
   name: string;
   x: number;
   y: number;
-  /// On which side of the city it stands.
+  /// Whether the name is on the left side of the city.
   isLeft: boolean;
 }
 
-/// How wide a letter of a name is in the mean, half the height of names, and how far they stand from their city, in pixels of the page.
+/// The mean width of a letter of a name, and half the height of a name, in page pixels. `BESIDE` is the distance between a city and its name.
 const [LETTER, HALF] = [6.2, 7];
 export const BESIDE = 5;
-/// Room between names, across and upwards: a map full of names shows no points.
+/// The space to keep between names, across and upwards, so that the names do not hide the points.
 const [APART, ABOVE] = [26, 12];
-/// How far before the middle of a globe, of radius 1, a city is that is not too near its edge.
+/// The minimum depth of a city whose name is drawn, from 0 at the edge of the globe to 1 at its front.
 const LIMB = 0.25;
 
-/// The names that are drawn: those of more important cities, where they overlap with no other and nothing that is `taken`. All stand in `room`.
+/// Returns the names to draw, beginning with the most important city. Each name lies within `room`, and overlaps neither another name nor a rectangle of
+/// `taken`.
 export function names(towns: Town[], camera: Camera, size: Size, ratio: number, isSphere: boolean, room: Box, taken: Box[]): Name[] {
   const kept: Name[] = [];
   const boxes: Box[] = [];

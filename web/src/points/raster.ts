@@ -1,4 +1,4 @@
-// Points on a canvas without a graphics processor: a few memory writes a point. It draws the pixels that `webgl.ts` draws.
+// Draws points on a canvas without a graphics processor, with a few memory writes per point. It draws the same pixels as `webgl.ts`.
 
 import type { Camera, Size } from './camera.ts';
 import type { Cloud } from './cloud.ts';
@@ -8,7 +8,7 @@ const { fround } = Math;
 
 export interface Renderer {
   kind: 'webgl' | 'cpu';
-  /// Draws the first `most` points, each `width` pixels wide; without a ground what lies below is seen between them.
+  /// Draws the first `most` points, each `width` pixels wide. If `ground` is `null`, the background is transparent.
   draw(camera: Camera, width: number, ground: string | null, most: number): void;
   setCloud(cloud: Cloud): void;
   setPaint(paint: Uint32Array): void;
@@ -16,7 +16,7 @@ export interface Renderer {
   end(): void;
 }
 
-/// Draws points into words of pixels. Both it and the shader take the pixel in which a point lies, in single precision.
+/// Draws points into `pixels`, one word per pixel. Like the shader, it computes the pixel of a point in single precision.
 export function rasterise(
   pixels: Uint32Array,
   { width, height }: Size,
@@ -48,7 +48,7 @@ export function rasterise(
       if (isSphere && m[6] * x + m[7] * y + m[8] * z < 0) continue;
       const column = Math.floor(left + across * (m[0] * x + m[1] * y + m[2] * z));
       const row = Math.floor(top - upwards * (m[3] * x + m[4] * y + m[5] * z));
-      // False for NaN, too: what has no place is not drawn.
+      // The comparison is false for NaN, so a point without a position is not drawn.
       if (!(column >= -half && column < width + half && row >= -half && row < height + half)) continue;
       const opaque = (colour | 0xff000000) >>> 0;
       if (half === 0) {

@@ -1,9 +1,9 @@
-// Which points somebody means: those in a lasso or a box, and the one nearest to a pixel.
+// Finds the points in a lasso or a box, and the point nearest to a pixel.
 
 import type { Camera, Size } from './camera.ts';
 import type { Cloud } from './cloud.ts';
 
-/// Calls `each` with the pixel of every point that is drawn.
+/// Calls `each` with the index and the pixel of every drawn point.
 function project(cloud: Cloud, paint: Uint32Array, camera: Camera, size: Size, each: (at: number, x: number, y: number) => void): void {
   const m = camera.turn;
   const [across, upwards] = camera.scale;
@@ -21,7 +21,7 @@ function project(cloud: Cloud, paint: Uint32Array, camera: Camera, size: Size, e
   }
 }
 
-/// The drawn point nearest to a pixel and at most `reach` pixels away; -1 if there is none.
+/// Returns the drawn point nearest to a pixel and at most `reach` pixels away, or -1 if there is none.
 export function nearest(cloud: Cloud, paint: Uint32Array, camera: Camera, size: Size, pixelX: number, pixelY: number, reach: number): number {
   let [best, least] = [-1, reach * reach];
   project(cloud, paint, camera, size, (at, x, y) => {
@@ -31,7 +31,8 @@ export function nearest(cloud: Cloud, paint: Uint32Array, camera: Camera, size: 
   return best;
 }
 
-/// The drawn points inside of a polygon, whose corners are pixels. The polygon is filled once as a mask, so that the number of corners costs nothing.
+/// Returns the drawn points inside a polygon, whose corners are in pixels. The polygon is filled as a mask once, so the test of each point takes the same time
+/// for any number of corners.
 export function inside(cloud: Cloud, paint: Uint32Array, camera: Camera, size: Size, corners: [number, number][]): Uint32Array {
   const { width, height } = size;
   const mask = filled(corners, width, height);
@@ -44,7 +45,7 @@ export function inside(cloud: Cloud, paint: Uint32Array, camera: Camera, size: S
   return found.slice(0, number);
 }
 
-/// The pixels whose middle is inside of a polygon, by the even-odd rule.
+/// Returns a mask of the pixels whose middle is inside a polygon, by the even-odd rule.
 export function filled(corners: [number, number][], width: number, height: number): Uint8Array {
   const mask = new Uint8Array(width * height);
   for (let row = 0; row < height; row++) {

@@ -1,4 +1,4 @@
-// Points drawn by the graphics processor, in one call a layer.
+// Draws points with the graphics processor, in one call per layer.
 
 import type { Cloud } from './cloud.ts';
 import { OVER, UNDER, bytesOf, spans } from './paint.ts';
@@ -25,7 +25,7 @@ void main() {
   colour = paint.rgb;
 }`;
 
-// The disc of `spans`, row by row, so that both renderers fill the same pixels.
+// The shader fills the disc that `spans` describes, so both renderers fill the same pixels.
 const FRAGMENT = `#version 300 es
 precision highp float;
 uniform float pointWidth;
@@ -38,10 +38,10 @@ void main() {
   drawn = vec4(colour, 1.0);
 }`;
 
-/// Names of renderers that compute on the main processor: slower than our own pixels.
+/// Matches the names of WebGL renderers that compute on the CPU. They are slower than `raster.ts`.
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
-/// A renderer, or nothing where there is no graphics processor. `isForced` takes any, for tests.
+/// Returns a renderer, or `null` if there is no graphics processor. With `isForced`, which tests use, it accepts WebGL renderers on the CPU, too.
 export function webglRenderer(canvas: HTMLCanvasElement, isForced: boolean, lost: () => void): Renderer | null {
   const gl = canvas.getContext('webgl2', {
     antialias: false,

@@ -1,22 +1,22 @@
-// Box plots: how the values of a column lie in each group (Tukey 1977).
+// Box plots of the values of a column in each group (Tukey 1977).
 
 export interface Box {
-  /// How many rows have a value.
+  /// The number of rows of the group that have a finite value.
   rows: number;
-  /// Quartiles, the second of which is the median.
+  /// The three quartiles; the second one is the median.
   quartiles: [number, number, number];
-  /// The farthest values that are at most one and a half boxes away from the box.
+  /// The smallest and the largest value that are at most one and a half box lengths away from the box.
   whiskers: [number, number];
-  /// How many values lie beyond the whiskers.
+  /// The number of values beyond the whiskers.
   beyond: number;
 }
 
-/// How far whiskers reach, in lengths of the box.
+/// The maximum length of a whisker, in lengths of the box.
 const REACH = 1.5;
 
-/// Of each group its box, or null where no row has a value.
+/// Returns the box of each group, or `null` for a group without values.
 export function boxesOf(values: ArrayLike<number>, groupOf: Int32Array, groups: number): (Box | null)[] {
-  // The values of each group beside each other, in one array: a million rows are grouped in two passes.
+  // One array holds the values of one group after the other, so two passes over the rows are enough for any number of groups.
   const starts = new Uint32Array(groups + 1);
   const counts = (row: number) => groupOf[row] >= 0 && Number.isFinite(values[row]);
   for (let row = 0; row < groupOf.length; row++) if (counts(row)) starts[groupOf[row] + 1]++;
@@ -30,7 +30,7 @@ export function boxesOf(values: ArrayLike<number>, groupOf: Int32Array, groups: 
   });
 }
 
-/// The column whose values differ most between groups: the largest share of its variance lies between their means.
+/// Returns the column whose values differ most between groups: the one with the largest share of its variance between the means of the groups.
 export function separating<T extends { values: ArrayLike<number> }>(columns: T[], groupOf: Int32Array, groups: number): T | undefined {
   let [best, most] = [columns[0] as T | undefined, -1];
   for (const column of columns) {
@@ -63,14 +63,14 @@ function boxOf(sorted: Float64Array): Box {
     const place = part * (sorted.length - 1);
     const [below, above] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
     const share = place - Math.floor(place);
-    // Not the difference of the two: that of the largest numbers is none.
+    // The difference between the two values could overflow, so it is not used.
     return below * (1 - share) + above * share;
   };
   const quartiles: Box['quartiles'] = [at(0.25), at(0.5), at(0.75)];
   const reach = REACH * (quartiles[2] - quartiles[0]);
   const from = sorted.findIndex((value) => value >= quartiles[0] - reach);
   const to = sorted.findLastIndex((value) => value <= quartiles[2] + reach);
-  // Between two values a quartile may have no value of its side within reach.
+  // A quartile between two values may have no value on its side within reach. The whisker then ends at the quartile.
   const whiskers: Box['whiskers'] = [Math.min(sorted[from], quartiles[0]), Math.max(sorted[to], quartiles[2])];
   return { rows: sorted.length, quartiles, whiskers, beyond: from + sorted.length - 1 - to };
 }

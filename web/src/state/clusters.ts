@@ -1,22 +1,22 @@
-// What points are coloured by: clusters of a job, values of a column, or nothing.
+// Colourings of points: by the clusters of a job, by the values of a column, or none.
 
 import type { Column, Columns } from '../api/columns.ts';
 import { clusterColour, NOTHING, scaleColour, type Theme } from '../colour/palette.ts';
 import { figure } from './words.ts';
 
-/// Groups of rows, each with a colour; for columns of numbers a scale instead.
+/// A colouring of the rows: groups with a colour each, or a scale for a column of numbers.
 export interface Colouring {
   title: string;
-  /// Of each row: its group, or -1 for none.
+  /// For each row, the index of its group, or -1 if it has none.
   groupOf: Int32Array;
   groups: Group[];
-  /// Where colours follow numbers: of each row its place from 0 to 1, NaN without one.
+  /// The scale if colours follow numbers, with the place of each row on it from 0 to 1, or NaN without a value.
   scale: { place: Float32Array; low: number; high: number; isLog: boolean; gaps: number } | null;
-  /// Of each row how sure its cluster is, where a job says so.
+  /// For each row, the probability that it belongs to its cluster, if the job computes probabilities.
   probability: Float64Array | null;
-  /// Whether colours say how sure rows are, in place of their groups.
+  /// Whether colours show the probabilities of rows instead of their groups.
   isSure?: boolean;
-  /// Rows far out of the ordinary, the farthest first.
+  /// The outliers that a job has found, the farthest first.
   outliers?: { row: number; cluster: number; about: string }[];
 }
 
@@ -24,23 +24,23 @@ export interface Group {
   name: string;
   number: number;
   rows: number;
-  /// What sets it apart, where that is known.
+  /// What sets the group apart, if the job says so.
   about?: string;
-  /// How sure its rows are in the mean, and the clusters that it would merge with first, where that is known.
+  /// The mean probability of the group's rows; `partners` are the clusters that it would merge with first. Both are absent if the job does not compute them.
   probability?: number;
   partners?: string;
-  /// As the number of clusters falls: the cluster that takes it in, and how many are then left.
+  /// The cluster that this one joins as the number of clusters decreases, and the number of clusters left afterwards.
   joins?: Joins;
-  /// Whether it is made of several clusters.
+  /// Whether the group consists of several clusters.
   isMerged?: boolean;
-  /// Its place on the scale of how sure rows are, where that is what colours say.
+  /// The group's place on the scale of probabilities, if colours show them.
   place?: number;
 }
 
-/// The end of a cluster as their number falls: the number of the one that takes it in, and how many are left.
+/// The merge by which a cluster ends: the number of the cluster that it joins, and the number of clusters left afterwards.
 export type Joins = [into: number, left: number];
 
-/// What is known of clusters, by their number.
+/// Facts about clusters. The index in each list is the number of the cluster.
 export interface Known {
   names?: string[];
   about?: string[];
@@ -49,14 +49,14 @@ export interface Known {
   joins?: (Joins | null)[];
 }
 
-/// More groups than this are no categories but numbers or names.
+/// The maximum number of different texts that become groups. A column of more texts has names rather than categories.
 export const GROUPS_MAX = 2000;
 
 export const NO_CLUSTER = 'no cluster';
-/// Rows without a value of a column; rows without one of classes that have names.
+/// The name of the group of rows without a value in a column, or without a class if the classes have names.
 export const NO_VALUE = 'no value';
 
-/// By the clusters of a job's table of labels, whose rows are those of the data.
+/// Colours by the clusters in a job's table of labels, which has the same rows as the data.
 export function byLabels(title: string, labels: Columns): Colouring {
   const cluster = labels.columns.find((column) => column.name === 'cluster' || column.name === 'component');
   const probability = labels.columns.find((column) => column.name === 'probability');
@@ -68,7 +68,7 @@ function valuesOf(table: Columns, name: string): ArrayLike<string | number> | un
   return table.columns.find((column) => column.name === name)?.values;
 }
 
-/// What the table of centres says of clusters beside the labels: their names, how sure they are, what they merge with.
+/// Adds facts from the table of centres to the groups: what sets a cluster apart, its mean probability, and the clusters that it merges with.
 export function describe(colouring: Colouring, centers: Columns): void {
   const [numbers, names, means, partners, joins, left] = ['cluster', 'name', 'probability', 'merges_with', 'joins', 'joins_at'].map((name) => valuesOf(centers, name));
   const place = new Map(Array.from({ length: centers.rows }, (_, row) => [Number(numbers?.[row]), row]));
@@ -82,12 +82,12 @@ export function describe(colouring: Colouring, centers: Columns): void {
   }
 }
 
-/// Which row each outlier is: by its id, if that is a number of a row, or by its id and distance among the labels.
+/// Returns the row of each outlier. Without `labels`, its id is the number of the row; otherwise, the row is found by the id and the distance in `labels`.
 export function rowsOf(outliers: Columns, labels: Columns | null): number[] {
   const [keys, far] = ['id', 'distance'].map((name) => valuesOf(outliers, name)!);
   if (!labels) return Array.from(keys, Number);
   const [ids, distances] = ['id', 'distance'].map((name) => valuesOf(labels, name)!);
-  // A million rows are looked up by a number, and few of them by a text.
+  // Rows are first looked up by their distance, a number. Ids are compared only where distances are equal, as comparing texts is slower.
   const places = new Map<unknown, number[]>();
   for (let at = 0; at < outliers.rows; at++) places.set(far[at], [...(places.get(far[at]) ?? []), at]);
   const found = new Array<number>(outliers.rows).fill(-1);
@@ -97,7 +97,7 @@ export function rowsOf(outliers: Columns, labels: Columns | null): number[] {
   return found;
 }
 
-/// The rows that a job finds out of the ordinary.
+/// Adds the outliers that a job has found to a colouring.
 export function withOutliers(colouring: Colouring, outliers: Columns, rows: number[]): void {
   const [cluster, columns] = ['cluster', 'columns'].map((name) => valuesOf(outliers, name));
   colouring.outliers = rows
@@ -105,13 +105,13 @@ export function withOutliers(colouring: Colouring, outliers: Columns, rows: numb
     .filter(({ row }) => row >= 0 && row < colouring.groupOf.length);
 }
 
-/// By the number of the cluster of each row, below 0 for none. Clusters may have names.
+/// Colours by the number of each row's cluster; a number below 0 means no cluster. Clusters may have names.
 export function clustersOf(title: string, labels: Float64Array, probability: Float64Array | null, { names, about, means, partners, joins }: Known = {}): Colouring {
   const rows = labels.length;
   const groupOf = new Int32Array(rows);
   let most = -1;
   for (let row = 0; row < rows; row++) if (labels[row] > most) most = labels[row];
-  // By their number: at first how many rows each has, then its place; the last one is that of rows without any.
+  // Indexed by the number of the cluster; the last element is for rows without a cluster. It first holds the number of rows, then the index of the group.
   const table = new Int32Array(most + 2);
   for (let row = 0; row < rows; row++) table[labels[row] >= 0 ? labels[row] : most + 1]++;
   const groups: Group[] = [];
@@ -128,10 +128,10 @@ export function clustersOf(title: string, labels: Float64Array, probability: Flo
   return { title, groupOf, groups, scale: null, probability };
 }
 
-/// The most clusters whose names make the name of a group.
+/// The maximum number of clusters whose names are part of the name of a merged group.
 const NAMED_MAX = 4;
 
-/// The groups of clusters when so many are left. A group has the number of its first cluster, so it keeps that colour.
+/// Merges groups until the given number of clusters is left. A merged group keeps the number and the colour of the cluster that the others join.
 export function merged(colouring: Colouring, clusters: number): Colouring {
   const { groups, groupOf } = colouring;
   const place = new Map(groups.map(({ number }, at) => [number, at]));
@@ -157,10 +157,10 @@ export function merged(colouring: Colouring, clusters: number): Colouring {
   };
 }
 
-/// At this probability and below colours are brightest: a row that is as likely elsewhere is not sure, and few have less.
+/// The probability up to which colours are brightest. At 0.5, a row is as likely to belong to other clusters as to its own. Few rows have a lower probability.
 export const UNSURE = 0.5;
 
-/// The same groups, with colours that say how sure rows are: the less, the brighter. Rows of no cluster are grey.
+/// Colours the same groups by probability: the lower it is, the brighter the colour. Rows without a cluster are grey.
 export function bySureness(colouring: Colouring): Colouring {
   const { groups, groupOf, probability } = colouring;
   if (!probability) return colouring;
@@ -177,12 +177,12 @@ export function bySureness(colouring: Colouring): Colouring {
   return { ...colouring, groups: shaded, scale: { place, low: UNSURE, high: 1, isLog: false, gaps }, isSure: true };
 }
 
-/// Rows of clusters whose probability is below a limit.
+/// Yields the rows with a cluster whose probability is below a limit.
 export function* below({ groups, groupOf, probability }: Colouring, limit: number): Iterable<number> {
   for (let row = 0; row < groupOf.length; row++) if (probability![row] < limit && groups[groupOf[row]]?.number >= 0) yield row;
 }
 
-/// By a column: few values are groups, many numbers a scale.
+/// Colours by a column. Up to 12 different numbers or `GROUPS_MAX` texts become groups, more numbers a scale.
 export function byColumn(column: Column): Colouring {
   const rows = column.values.length;
   const groupOf = new Int32Array(rows).fill(-1);
@@ -198,7 +198,7 @@ export function byColumn(column: Column): Colouring {
     const place = new Map(values.map(([value], at) => [value, at]));
     const groups: Group[] = values.map(([value, number], at) => ({ name: typeof value === 'number' ? figure(value) : value, number: at, rows: number }));
     for (let row = 0; row < rows; row++) groupOf[row] = place.get(column.values[row]) ?? groups.length;
-    // Rows without a value can be picked and hidden as those of a value can.
+    // Rows without a value form a group, too, so they can be selected and hidden.
     const gaps = rows - values.reduce((sum, [, number]) => sum + number, 0);
     if (gaps > 0 && groups.length > 0) groups.push({ name: NO_VALUE, number: -1, rows: gaps });
     return { title: column.name, groupOf, groups, scale: null, probability: null };
@@ -209,7 +209,7 @@ export function byColumn(column: Column): Colouring {
     if (value < low) low = value;
     if (value > high) high = value;
   }
-  // Where most values crowd at the low end, as counts of people do, steps of a ratio tell them apart and steps of a difference do not.
+  // If most values are near the low end, like numbers of people, a logarithmic scale tells them apart better than a linear one.
   let [sum, number] = [0, 0];
   for (const value of column.values) if (value === value) [sum, number] = [sum + (value - low), number + 1];
   const isLog = low >= 0 && sum / number < 0.12 * (high - low);

@@ -1,4 +1,4 @@
-// Two sets of rows beside each other: means, and how far apart they are.
+// Compares two sets of rows: the means of their columns, and how far apart these are.
 
 import type { Columns } from '../api/columns.ts';
 import type { Colouring } from './clusters.ts';
@@ -7,7 +7,7 @@ export interface Difference {
   name: string;
   a: number;
   b: number;
-  /// The difference of the means in pooled standard deviations (Cohen's d); NaN where nothing varies.
+  /// The difference between the means in pooled standard deviations (Cohen's d), or NaN if the values don't vary.
   effect: number;
 }
 
@@ -31,7 +31,7 @@ function moments(values: ArrayLike<number>, chosen: Uint8Array): Moments {
   return { n, mean: n ? mean : NaN, squares };
 }
 
-/// The columns of numbers, those that differ most first.
+/// Compares the columns of numbers, and sorts them by decreasing difference.
 export function differences(columns: Columns, a: Uint8Array, b: Uint8Array): Difference[] {
   const found: Difference[] = [];
   for (const column of columns.columns) {
@@ -44,7 +44,7 @@ export function differences(columns: Columns, a: Uint8Array, b: Uint8Array): Dif
   return found.sort((x, y) => size(y) - size(x));
 }
 
-/// How many rows of each group are in one set and in the other.
+/// Counts the rows of each group in both sets.
 export function shares(grouping: Colouring, a: Uint8Array, b: Uint8Array): { name: string; a: number; b: number }[] {
   const counts = grouping.groups.map(({ name }) => ({ name, a: 0, b: 0 }));
   grouping.groupOf.forEach((group, row) => {

@@ -1,4 +1,4 @@
-// How clusters came about while the temperature fell: steps, how long each number of clusters lasted, and the tree of their splits.
+// The course of an annealing: its steps, how long each number of clusters lasted, and the tree of the splits.
 
 export interface Step {
   temperature: number;
@@ -8,22 +8,22 @@ export interface Step {
 
 export interface Split {
   temperature: number;
-  /// The component that divided, by its place among those of its time.
+  /// The index of the component that was split, among the components before the split.
   parent: number;
-  /// Components after it.
+  /// The number of components after the split.
   clusters: number;
 }
 
-/// A number of clusters and the temperatures between which it lasted.
+/// A number of clusters, and the temperatures from and to which it lasted.
 export interface Stay {
   clusters: number;
   from: number;
   to: number;
-  /// The step at which it ends.
+  /// The index of the last step with this number of clusters.
   last: number;
 }
 
-/// The steps that fall, before hardening begins at a higher temperature again.
+/// Returns the steps of the cooling with a temperature above 0. The cooling ends when the temperature first rises, because hardening begins there.
 export function growth(steps: Step[]): Step[] {
   const end = steps.findIndex((step, at) => at > 0 && step.temperature > steps[at - 1].temperature);
   return (end < 0 ? steps : steps.slice(0, end)).filter(({ temperature }) => temperature > 0);
@@ -41,14 +41,15 @@ export function stays(steps: Step[]): Stay[] {
 }
 
 export interface Branch {
-  /// The branch that it came from; -1 for the first.
+  /// The index of the branch from which this one split, or -1 for the first branch.
   parent: number;
   birth: number;
-  /// Its place among all, from the top.
+  /// The place of the branch among all branches, counted from the top.
   place: number;
 }
 
-/// The tree, as far as splits tell it: where clusters have merged, what is known does not say which, and the tree ends there.
+/// Returns the tree of the splits. The splits do not tell which clusters merge, so after a merge, the tree ends at the next split, whose temperature is
+/// `until`.
 export function treeOf(splits: Split[]): { branches: Branch[]; until: number | null } {
   const branches: Branch[] = [{ parent: -1, birth: Infinity, place: 0 }];
   const order = [0];
@@ -65,14 +66,14 @@ export function treeOf(splits: Split[]): { branches: Branch[]; until: number | n
   return { branches, until };
 }
 
-/// Where a replay begins: where the number of clusters of the result lasted, or else the number that lasted longest.
+/// Returns where a replay begins: where the number of clusters of the result lasted, or else where any number lasted longest.
 export function first(lasting: Stay[], steps: Step[]): Stay | undefined {
   const found = steps[steps.length - 1]?.clusters;
   const widths = lasting.filter(({ clusters }) => clusters === found);
   return widest(widths) ?? widest(lasting);
 }
 
-/// The number of several clusters that lasted over the widest range of temperatures.
+/// Returns the stay over the largest ratio of temperatures, among those with more than one cluster.
 export function widest(lasting: Stay[]): Stay | undefined {
   const width = ({ from, to }: Stay) => Math.log(from / to);
   return lasting.filter(({ clusters }) => clusters > 1).reduce<Stay | undefined>((best, one) => (best && width(best) >= width(one) ? best : one), undefined);

@@ -1,12 +1,13 @@
-// Rows as text: written for downloads, looked at before an upload.
+// Rows as CSV text: written for downloads, and examined before an upload.
 
-/// A field as RFC 4180 has it.
+/// Writes a field as RFC 4180 specifies. A missing value becomes an empty field.
 export function field(value: unknown): string {
   const text = value === null || value === undefined || (typeof value === 'number' && Number.isNaN(value)) ? '' : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/// The number with the fewest digits that single precision does not tell from this one: reports have their columns so, and 33.4 would become 33.400001525878906.
+/// Returns the number with the fewest digits that rounds to the same number in single precision. Reports have columns in single precision, so 33.4 would be
+/// written as 33.400001525878906.
 export function shortest(value: number): number {
   for (let digits = 6; digits < 10; digits++) {
     const short = Number(value.toPrecision(digits));
@@ -21,26 +22,26 @@ export function row(values: unknown[]): string {
 
 export interface Look {
   delimiter: string;
-  /// Lines above the names, such as a title.
+  /// The number of lines above the names, such as a title.
   above: number;
   hasNames: boolean;
   names: string[];
   rows: string[][];
-  /// Of each column: what most of its first values are.
+  /// For each column, the kind of most of its first values, or `empty` if it has none.
   kinds: ('number' | 'text' | 'empty')[];
-  /// Whether a column of numbers has fields without one.
+  /// Whether a column of numbers has gaps: fields that are empty, or texts such as `NA`.
   hasGaps: boolean;
-  /// Whether it has numbers alone, as a program writes them.
+  /// Whether there are no lines above the names, and all fields are gaps or numbers as a program writes them.
   isPlain: boolean;
-  /// The first column of texts that are all different, or -1.
+  /// The index of the first text column in which all texts are different, or -1.
   ids: number;
 }
 
 const DELIMITERS = [',', ';', '\t', '|'];
-/// How many lines are looked at.
+/// The maximum number of lines to examine.
 const LOOKED_AT = 101;
 
-/// Fields of the first lines of a text; the last line is left out where the text may end in its middle.
+/// Returns the fields of the first `most` lines of a text, without empty lines. The last line may be incomplete.
 export function split(text: string, delimiter: string, most: number): string[][] {
   const rows: string[][] = [];
   let fields: string[] = [];
@@ -66,17 +67,18 @@ export function split(text: string, delimiter: string, most: number): string[][]
 
 const isNumber = (text: string) => text.trim() !== '' && Number.isFinite(Number(text));
 const isGap = (text: string) => /^\s*(|na|n\/a|nan|null|none|\?|-|\.)\s*$/i.test(text);
-/// As people write numbers: with signs of money, per cent and thousands. The node has more of them, and the last word.
+/// Returns whether a text is a number as people write it, with currency signs, per cent signs or thousands separators. The node reads more forms, and its
+/// result counts.
 const isMeasure = (text: string) => isNumber(text) || /^[-+−(]?\s*(£|€|\$|¥)?\s*[-+−]?\d[\d.,'  ]*\s*(%|£|€|\$|¥)?\s*\)?$/.test(text.trim());
 
-/// The width that most lines have.
+/// Returns the most frequent number of fields of a line.
 function usual(rows: string[][]): number {
   const counts = new Map<number, number>();
   for (const { length } of rows) counts.set(length, (counts.get(length) ?? 0) + 1);
   return [...counts].reduce((best, one) => (one[1] > best[1] || (one[1] === best[1] && one[0] > best[0]) ? one : best), [0, 0])[0];
 }
 
-/// What the beginning of a table looks like. The node reads it anew, and has the last word.
+/// Examines the beginning of a table. The node examines it again, and its result counts.
 export function look(text: string): Look {
   let best = { delimiter: ',', rows: [] as string[][], width: 0, score: -1 };
   for (const delimiter of DELIMITERS) {
@@ -85,7 +87,7 @@ export function look(text: string): Look {
     const score = width > 1 ? width * rows.filter((one) => one.length === width).length : 0;
     if (score > best.score) best = { delimiter, rows, width, score };
   }
-  // Lines above the names are titles, where the others have more fields that are not empty.
+  // The names are in the first line that has the usual number of fields and at least two that are not empty. Lines above it are titles.
   const above = Math.max(0, best.rows.findIndex((one) => one.length === best.width && one.filter((text) => text.trim()).length > 1));
   const [first = [], ...rest] = best.rows.slice(above);
   const hasNames = !first.some(isNumber);

@@ -1,4 +1,4 @@
-// Files that the page makes itself.
+// Downloads of files that the page creates.
 
 export function download(name: string, content: Blob): void {
   const link = document.createElement('a');

@@ -1,4 +1,4 @@
-// The places of steps in a drawing: each in a layer to the right of all steps that it needs, with few crossings.
+// Places the steps of a workflow in a drawing. Each step is in a layer to the right of all steps that it needs, and few lines cross.
 
 export interface Linked {
   name: string;
@@ -8,9 +8,9 @@ export interface Linked {
 /// A step, or a line that passes through a layer on its way to a later one.
 interface Place {
   layer: number;
-  /// Its row, from the middle of all.
+  /// The place's row, counted from the middle of the layer.
   row: number;
-  /// Its neighbours in the layer before and in the layer after.
+  /// The place's neighbours in the layer before; `to` has those in the layer after.
   from: Place[];
   to: Place[];
 }
@@ -19,21 +19,21 @@ export interface Drawing {
   layers: number;
   rows: number;
   steps: { name: string; layer: number; row: number }[];
-  /// The corners of each line, one in each layer, from a step to one that needs it.
+  /// The lines from each step to the steps that need it. A line has one corner in each layer from the first step to the second.
   lines: { from: string; to: string; corners: { layer: number; row: number }[] }[];
 }
 
-/// How often the layers are sorted anew, there and back.
+/// The number of times that all layers are sorted, alternately forwards and backwards.
 const SWEEPS = 8;
 
-/// Places steps in layers (Sugiyama's method): the longest way to each decides its layer, and the middle of its neighbours its row.
+/// Places steps in layers (Sugiyama's method). The longest path to a step determines its layer, and the mean row of its neighbours its row.
 export function layered(steps: Linked[]): Drawing {
   const byName = new Map(steps.map((step) => [step.name, step]));
   const depths = new Map<string, number>();
   const depth = (name: string): number => {
     const known = depths.get(name);
     if (known !== undefined) return known;
-    // No plan has a circle; a document of somebody else might.
+    // A plan of a node has no cycle, but a document from elsewhere may have one.
     depths.set(name, 0);
     const found = Math.max(-1, ...byName.get(name)!.needs.filter((need) => byName.has(need)).map(depth)) + 1;
     depths.set(name, found);

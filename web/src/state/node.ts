@@ -1,4 +1,4 @@
-// What the page knows of the node: its services and their documents, kept up to date by one stream of changes.
+// The state of the node that the page knows: its services and their documents. One stream of changes keeps them up to date.
 
 import { effect, signal, type Signal } from '@preact/signals';
 import { ask, get, tokenWanted } from '../api/http.ts';
@@ -31,7 +31,7 @@ export interface Dataset {
   content: number;
 }
 
-/// What a column of an ordinary table is.
+/// Facts about a column of an ordinary table.
 export interface ColumnFacts {
   name: string;
   role: string;
@@ -85,7 +85,7 @@ export interface StepRecord {
   ended_ms?: number;
   is_mapped?: boolean;
   needs?: string[];
-  /// The service that does the step, where it is on this node.
+  /// The path of the service that runs the step, if the service is on this node.
   service?: string;
   items?: { state: string; attempts: number; item?: unknown; job?: string; output?: unknown; progress?: { fraction?: number }; fault?: { reason: string } }[];
   fault?: { code: string; reason: string };
@@ -106,35 +106,35 @@ export interface Run {
 
 export const services = signal<Service[] | null>(null);
 export const line = signal<Line>('connecting');
-/// Why the list of services cannot be had.
+/// Why the list of services could not be loaded, or `null` if it could.
 export const trouble = signal<string | null>(null);
 
 const documents = new Map<string, Signal<any>>();
 const tags = new Map<string, string>();
 
-/// The document of a service, as a signal: `null` until it is known.
+/// Returns a signal with the document of a service. Its value is `null` until the document is known.
 export function documentOf<T>(path: string): Signal<T | null> {
   let found = documents.get(path);
   if (!found) documents.set(path, (found = signal<any>(null)));
   return found;
 }
 
-/// Those of a contract.
+/// Returns the services of a contract.
 export function ofContract(contract: string): Service[] {
   return (services.value ?? []).filter((service) => service.contract === contract);
 }
 
-/// Where data sets are; the first of several.
+/// Returns the path of the first service of data sets, or `null` if there is none.
 export function datasetsPath(): string | null {
   return ofContract('lehr.datasets')[0]?.path ?? null;
 }
 
-/// The services that compute: each has a document of jobs.
+/// Returns the services that run methods. The document of each contains its jobs.
 export function methods(): Service[] {
   return (services.value ?? []).filter((service) => service.contract.startsWith('lehr.') && service.contract !== 'lehr.datasets');
 }
 
-/// The figures of a running job, in the order in which they came; of this page only.
+/// The figures of running jobs in the order of arrival, as far as this page has received them.
 export const heard = new Map<string, Signal<Progress[]>>();
 
 export function heardOf(service: string, job: string): Signal<Progress[]> {
@@ -151,7 +151,7 @@ function hear(service: string, job: string, progress: Progress): void {
   if (list.value.length < HEARD_MAX) list.value = [...list.value, progress];
 }
 
-/// One document is fetched at most so often, in milliseconds.
+/// The minimum time between two scheduled fetches of the same document, in milliseconds.
 const FETCH_MS = 500;
 const planned = new Map<string, number>();
 const fetched = new Map<string, number>();
@@ -168,7 +168,7 @@ function fetchSoon(path: string): void {
   );
 }
 
-/// Asks for a document, unless it is as it was.
+/// Fetches a document, unless its ETag shows that it has not changed.
 export async function fetchDocument(path: string): Promise<void> {
   fetched.set(path, Date.now());
   const known = documents.get(path)?.value != null ? tags.get(path) : undefined;
@@ -179,7 +179,7 @@ export async function fetchDocument(path: string): Promise<void> {
   documentOf(path).value = await response.json();
 }
 
-/// What is told of a service. Progress is applied; after anything else the document is asked for.
+/// Handles an event of a service. A first event replaces the document, progress updates it, and after other changes it is fetched.
 export function told({ kind, service, data }: Told): void {
   const document = documentOf<any>(service);
   if (kind === 'seed') {
@@ -201,7 +201,7 @@ function directory(): string | undefined {
   return ofContract('lehr/directory')[0]?.path;
 }
 
-/// Asks for the list of services.
+/// Fetches the list of services.
 export async function loadServices(): Promise<void> {
   try {
     const { services: list } = await get<{ services: Service[] }>('/');
@@ -215,7 +215,7 @@ export async function loadServices(): Promise<void> {
   }
 }
 
-/// Which services are followed: the inspector and the constructor have nothing to tell.
+/// Returns the paths of the services to follow. The inspector, the constructor and the manifest report no changes that the page needs.
 function followed(): string[] {
   const quiet = new Set(['lehr/inspector', 'lehr/constructor', 'lehr/manifest']);
   return (services.value ?? []).filter((service) => !quiet.has(service.contract)).map((service) => service.path);
@@ -224,7 +224,7 @@ function followed(): string[] {
 let stop: AbortController | null = null;
 let following = '';
 
-/// Follows the node for as long as the page lives.
+/// Follows the node while the page is open.
 export function watch(): void {
   void loadServices();
   setInterval(() => {
@@ -242,7 +242,7 @@ export function watch(): void {
     };
     void follow(paths, stop.signal, told, (state) => (line.value = state), askAll);
   });
-  // A new token may show other services.
+  // With a new token, the node may list other services.
   let wasWanted = false;
   effect(() => {
     if (wasWanted && tokenWanted.value === null) setTimeout(() => void loadServices());

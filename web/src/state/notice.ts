@@ -1,4 +1,4 @@
-// What has just been done, told once to everybody, to readers of the screen too.
+// A short notice of what has just been done, which screen readers announce, too.
 
 import { signal } from '@preact/signals';
 

@@ -1,4 +1,4 @@
-// What a report carries: figures by the id of the element that they stand in, with columns of numbers packed as base64.
+// The data of a report: figures by the id of their element. Columns of numbers are packed in Base64.
 
 import { fromBase64 } from '../api/base64.ts';
 import type { Column } from '../api/columns.ts';
@@ -20,29 +20,29 @@ export type Figure =
   | ({ kind: 'planes' } & Omit<PlanesFigure, 'planes'> & { planes: { name: string; values: string }[] });
 
 export interface AnnealFigure {
-  /// Temperature, clusters, free energy of each step.
+  /// For each step, its temperature, number of clusters and free energy.
   steps: [number, number, number][];
-  /// Temperature, the component that divided, components after it.
+  /// For each split, its temperature, the index of the component that was split, and the number of components afterwards.
   splits: [number, number, number][];
   unit: string;
-  /// The command that was run, without the number of clusters; absent where nobody typed one.
+  /// The command that was run, without the number of clusters. Absent if the run was not started by a command.
   command?: string;
 }
 
 export interface SceneFigure {
   name: string;
   rows: number;
-  /// What rows are called; absent where they have numbers.
+  /// The names of the rows. Absent if rows have only numbers.
   ids?: string[];
-  /// The number of each row in its table, from 0, where not all are here.
+  /// The index of each row in its table, from 0. Absent if the figure has all rows.
   numbers?: string;
   columns: ({ name: string; values: string } | { name: string; texts: string[] })[];
-  /// What rows are divided by: 65,535 for rows of none. Probabilities are 0 to 65,534 for 0 to 1.
+  /// The groupings of the rows. The label 65,535 means no group. Probabilities from 0 to 1 are packed as 0 to 65,534, a missing one as 65,535.
   groupings: ({ title: string; of: string; probability?: string } & Known)[];
   layouts: (Omit<Layout, 'x' | 'y' | 'z'> & { names: string[]; axes: string[] })[];
   isEqual: boolean;
   colour?: string;
-  /// The table whose rows are the clusters.
+  /// The id of the table whose rows are the clusters.
   table?: string;
 }
 
@@ -56,7 +56,7 @@ export function levels(text: string): Uint8Array {
   return fromBase64(text);
 }
 
-/// Probabilities of two bytes each.
+/// Unpacks probabilities, which have two bytes each.
 function probabilities(text: string): Float64Array {
   return Float64Array.from(new Uint16Array(fromBase64(text).buffer), (level) => (level === NONE ? NaN : level / (NONE - 1)));
 }
@@ -65,12 +65,12 @@ function column(name: string, text: string): Column {
   return { name, kind: 'number', isSingle: true, values: Float64Array.from(floats(text)) };
 }
 
-/// The coast, which a page with a map of places has in it.
+/// Returns the text of the coast, which a page with a map contains.
 async function coast(): Promise<string> {
   return document.getElementById('coast')!.textContent!;
 }
 
-/// The source of a scene whose rows are in the page.
+/// Returns the source of a scene whose rows are in the page.
 export function sourceOf(figure: SceneFigure, id: string): Source {
   const { ids, rows } = figure;
   const numbers = figure.numbers ? new Uint32Array(fromBase64(figure.numbers).buffer) : null;

@@ -1,4 +1,4 @@
-// Where somebody is: a view and its settings, in the hash of the address, so that a link and the Back button lead there again.
+// The current view and its settings, in the hash of the address. So a link or the Back button leads there again.
 
 import { signal } from '@preact/signals';
 
@@ -36,7 +36,7 @@ export function go(view: View, settings: Record<string, string | null | undefine
   location.hash = written(view, settings);
 }
 
-/// Changes settings of the view without a step for the Back button.
+/// Changes settings of the view without a new entry in the browser's history.
 export function settle(changes: Record<string, string | null | undefined>): void {
   const { view, settings } = route.peek();
   const hash = written(view, { ...settings, ...changes });

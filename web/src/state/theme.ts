@@ -1,4 +1,4 @@
-// Light or dark, as the system says.
+// The light or dark theme, as the system prefers.
 
 import { signal } from '@preact/signals';
 import type { Theme } from '../colour/palette.ts';

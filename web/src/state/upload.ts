@@ -1,4 +1,4 @@
-// A file on its way to the node, in pieces: after a break it goes on where it stopped.
+// Sends a file to the node in pieces. After an interruption, it continues where it stopped.
 
 import { signal as state } from '@preact/signals';
 import { ask, Fault, post, query } from '../api/http.ts';
@@ -11,14 +11,15 @@ export interface Reading {
   gaps?: boolean;
 }
 
-/// The name under which the open form sends its file; its faults stand in the form.
+/// The name under which the open form sends its file. The form itself shows the faults of this upload.
 export const formName = state<string | null>(null);
 
-/// How often a piece is tried again, and the pause before that in milliseconds.
+/// The number of failures in a row after which an upload gives up. `PAUSE_MS`, times the number of failures so far, is the pause in milliseconds before it
+/// tries again.
 const TRIES = 5;
 const PAUSE_MS = 800;
 
-/// Sends a file and has it read. `sent` hears how many bytes are there.
+/// Sends a file, and makes the node read it. Calls `sent` with the number of bytes that the node has received.
 export async function upload(
   datasets: string,
   name: string,

@@ -1,4 +1,4 @@
-// Numbers and times as people read them.
+// Formats numbers and times for people.
 
 export function count(value: number): string {
   return value.toLocaleString('en-GB');
@@ -11,7 +11,7 @@ export function bytes(value: number): string {
   return `${value >= 100 || at === 0 ? Math.round(value) : value.toPrecision(2)} ${units[at]}`;
 }
 
-/// A figure with as many digits as tell it apart.
+/// Formats a value, a number with `digits` significant digits. Texts stay as they are.
 export function figure(value: unknown, digits = 5): string {
   if (typeof value !== 'number') return value == null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
   if (Number.isNaN(value)) return '–';
@@ -38,7 +38,7 @@ export function when(unixMs: number): string {
     : `${date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })} ${time}`;
 }
 
-/// `sum_of_squares` as words.
+/// Converts a name such as `sum_of_squares` to words.
 export function words(name: string): string {
   return name.replaceAll('_', ' ');
 }
@@ -47,7 +47,7 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/// What to do about a fault, by its code; the text of the fault often says more.
+/// Returns advice on a fault by its code, or `null` if there is none. The text of the fault often says more.
 export function cure(code: string): string | null {
   const cures: Record<string, string> = {
     invalid_value: 'Change what the message names, then send it again.',

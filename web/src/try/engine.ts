@@ -1,4 +1,4 @@
-// The engine: Lehr compiled to WebAssembly, in a worker of its own, so that the page stays alive and a run can be cancelled.
+// The engine: Lehr compiled to WebAssembly. It runs in its own worker, so the page stays responsive and a run can be cancelled.
 
 /// <reference types="vite/client" />
 import EngineWorker from './worker.ts?worker&inline';
@@ -29,14 +29,14 @@ export interface Told {
   seconds: [string, number][];
 }
 
-/// The engine as the page has it, in Base64: compiled with a multiply-add in one instruction, and behind that without it for browsers that lack it. Both are in
-/// one stream, since the second is mostly a copy of the first.
+/// The packed engine in Base64, as the page contains it. It is compiled twice: with a multiply-add in one instruction, and without it for browsers that lack
+/// this instruction. Both versions are in one stream, because the second is mostly a copy of the first. `lengths` has the unpacked length of each.
 export interface Packed {
   text: string;
   lengths: number[];
 }
 
-/// What is asked of the worker.
+/// A request to the worker.
 export type Question =
   | { kind: 'start'; engine: WebAssembly.Module | Packed }
   | { kind: 'columns'; name: string; file: Uint8Array }
@@ -44,21 +44,21 @@ export type Question =
   | { kind: 'run'; request: object; file: Uint8Array }
   | { kind: 'predict'; model: Uint8Array; name: string; file: Uint8Array };
 
-/// What it answers.
+/// A response of the worker.
 export type Answer =
   | { kind: 'module'; module: WebAssembly.Module }
   | { kind: 'progress'; progress: Progress }
   | { kind: 'done'; told: any; files: File[]; isExact: boolean }
   | { kind: 'error'; error: string };
 
-/// A run was cancelled, or the worker had to be given up.
+/// The error of a request that was cancelled.
 export class Cancelled extends Error {}
 
-/// The worker. The first one unpacks the engine, others start with what that one compiled.
+/// The worker with the engine. The first worker unpacks and compiles the engine. Later workers start with the compiled module.
 export class Engine {
   private worker: Worker | null;
   private waiting: { done: (found: { told: any; files: File[] }) => void; fail: (error: Error) => void; hear: (progress: Progress) => void } | null = null;
-  /// Whether results have the same bits as on other machines; known after the first answer.
+  /// Whether results have the same bits as on other machines. Known after the first response.
   isExact = true;
 
   private engine: WebAssembly.Module | Packed;
@@ -68,7 +68,7 @@ export class Engine {
     this.worker = this.begin();
   }
 
-  /// Asks; one question at a time.
+  /// Sends a request to the worker, and returns its result. Only one request may wait at a time. Calls `hear` with the progress.
   ask(question: Question, hear: (progress: Progress) => void = () => {}): Promise<{ told: any; files: File[] }> {
     this.worker ??= this.begin();
     const { worker } = this;
@@ -78,7 +78,7 @@ export class Engine {
     });
   }
 
-  /// Ends what runs.
+  /// Cancels the current run.
   cancel(): void {
     this.give(new Cancelled('cancelled'));
   }
@@ -108,9 +108,9 @@ export class Engine {
     }
   }
 
-  /// A worker in the middle of a run cannot be reached: it ends, and the next question starts another.
+  /// Fails the waiting request and terminates the worker, because a worker in the middle of a run receives no messages. The next request starts another one.
   private give(error: Error): void {
-    // Nothing runs: the worker is there for the next question.
+    // Nothing runs, so the worker is kept for the next request.
     if (error instanceof Cancelled && !this.waiting) return;
     this.worker?.terminate();
     this.worker = null;

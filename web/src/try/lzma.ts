@@ -1,7 +1,7 @@
-// Unpacks LZMA, which makes the engine a quarter smaller than gzip does. Browsers have no decoder of their own for it. The format is Igor Pavlov's, as his
-// specification and Python's `lzma` describe it (`FORMAT_ALONE`).
+// Unpacks LZMA, which makes the engine a quarter smaller than gzip does. Browsers have no decoder for it. The format is `FORMAT_ALONE` of Python's `lzma`, as
+// Igor Pavlov's specification describes it.
 
-/// Places of the first probability of each kind, in one array.
+/// The index of the first probability of each kind. All probabilities are in one array.
 const IS_MATCH = 0;
 const IS_REPEATED = IS_MATCH + 12 * 16;
 const IS_NOT_LAST = IS_REPEATED + 12;
@@ -15,10 +15,10 @@ const LENGTH = ALIGN + 16;
 const REPEATED_LENGTH = LENGTH + 514;
 const LITERAL = REPEATED_LENGTH + 514;
 
-/// The bytes before the coded ones: properties, size of the dictionary, length.
+/// The number of bytes before the coded ones: the properties, the size of the dictionary, and the length.
 const HEADER = 13;
 
-/// The first `length` bytes of what was packed.
+/// Unpacks the first `length` bytes.
 export function unpack(packed: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
   const damaged = () => new Error('expected packed bytes, found damaged ones: load the page again');
   const properties = packed[0];

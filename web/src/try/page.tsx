@@ -1,4 +1,4 @@
-// Lehr in a page: a table is read, clustered and shown here, and nothing leaves the computer.
+// Lehr in a page: it reads a table, clusters it and shows the result. No data leaves the computer.
 
 import { signal, useSignal } from '@preact/signals';
 import { render } from 'preact';
@@ -12,14 +12,14 @@ import { Cancelled, Engine, type Account, type File as Output, type Progress, ty
 import '../style.css';
 import './page.css';
 
-/// A table, before and while it is described.
+/// A table. Its columns are `null` until the engine has described them.
 interface Table {
   name: string;
   bytes: Uint8Array<ArrayBuffer>;
   columns: Account[] | null;
 }
 
-/// What a run found.
+/// The result of a run.
 interface Found {
   table: Table;
   request: Request;
@@ -38,7 +38,7 @@ interface Request {
   lonlat: boolean;
   scale: string | null;
   auto: boolean;
-  /// How rows are compared for a map of their dissimilarities.
+  /// The measure by which rows are compared for a map of their dissimilarities.
   metric: string | null;
 }
 
@@ -61,12 +61,12 @@ const SCALES: [string, string][] = [
   ['std', 'standard deviation'],
   ['robust', 'interquartile range'],
 ];
-/// Files beyond this are more than a browser's memory can hold, with what is computed from them.
+/// The maximum size of a file in bytes. A browser has too little memory for larger files and their results.
 const BYTES_MAX = 400e6;
 
 const part = (id: string) => document.getElementById(id)!;
 
-/// Choices with a meaning each, as a method declares them, in the form in which a node sends them.
+/// Converts choices and their meanings from the form in which a method declares them to the form in which a node sends them.
 function listed(schema: any): any {
   if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: schema.anyOf.map(listed) };
   if (!Array.isArray(schema.oneOf)) return schema;
@@ -74,7 +74,7 @@ function listed(schema: any): any {
   return { ...schema, enum: schema.oneOf.map((one: any) => one.const), description: [schema.description ?? '', ...meanings].join('\n\n') };
 }
 
-/// A small table that is packed in the page.
+/// Unpacks a small table that the page contains.
 async function unpacked(id: string): Promise<Uint8Array<ArrayBuffer>> {
   const stream = new Blob([fromBase64(part(id).textContent!)]).stream().pipeThrough(new DecompressionStream('gzip'));
   return new Uint8Array(await new Response(stream).arrayBuffer());
@@ -87,7 +87,7 @@ const found = signal<Found | null>(null);
 const fault = signal<string | null>(null);
 const busy = signal<{ what: string; since: number; progress: Progress | null } | null>(null);
 
-/// Does one thing at a time, and shows what went wrong.
+/// Runs `work`, and shows `what` meanwhile. If `work` fails, shows the error and returns `null`.
 async function during<T>(what: string, work: () => Promise<T>): Promise<T | null> {
   fault.value = null;
   busy.value = { what, since: performance.now(), progress: null };
@@ -130,7 +130,7 @@ async function fit(of: Table, request: Request): Promise<void> {
 
 const PLAIN = { weights: null, id: null, lonlat: false, scale: null, auto: true, metric: null };
 
-/// The example: every census block of three states, on the globe, weighted by people.
+/// Runs the example: every census block of three states, clustered on the globe and weighted by population.
 async function census(): Promise<void> {
   engine.cancel();
   const content = await during('Loading the census', async () => {
@@ -202,7 +202,7 @@ function Settings({ of, columns }: { of: Table; columns: Account[] }) {
     typed.value = {};
     declared.value = [];
     void during('Starting', () => engine.ask({ kind: 'options', method: method.value })).then((answer) => {
-      // A browser has kernels of double precision alone.
+      // In a browser, the engine has only kernels of double precision, so the page does not offer `precision`.
       if (!answer) return;
       const properties = Object.fromEntries(Object.entries(answer.told.properties).map(([name, schema]) => [name, listed(schema)]));
       declared.value = fields({ ...answer.told, properties }, { paths: {}, components: { schemas: {} } }).filter((one) => one.name !== 'precision');
@@ -210,7 +210,7 @@ function Settings({ of, columns }: { of: Table; columns: Account[] }) {
   }, [method.value]);
   const isMap = method.value === 'embed';
   const isOnGlobe = lonlat.value && places !== null && method.value === 'cluster';
-  // Gower's measure divides each column by its range.
+  // Gower's measure divides each column by its range already, so it needs no scale.
   const scales = !isMap ? SCALES : metric.value === 'gower' ? [] : SCALES.filter(([value]) => value === 'none' || value === 'std');
   const isScaled = scales.some(([value]) => value === scale.value);
   const isRun = isRight(declared.value, typed.value) && !busy.value;
@@ -299,7 +299,7 @@ function Busy() {
   );
 }
 
-/// Which way people read a file.
+/// The media type of a file, by the extension of its name.
 const KIND: Record<string, string> = { csv: 'text/csv', json: 'application/json', html: 'text/html' };
 
 function Result({ of }: { of: Found }) {
@@ -310,7 +310,7 @@ function Result({ of }: { of: Found }) {
     const place = frame.current!;
     place.closest('section')!.scrollIntoView({ block: 'start' });
     place.srcdoc = new TextDecoder().decode(report.bytes);
-    // The report's slider offers to keep a number of clusters.
+    // The annealing figure of the report can ask to run the method again with a given number of clusters.
     const keep = (event: Event) => void fit(from, { ...request, options: { ...request.options, clusters: (event as CustomEvent<number>).detail } });
     place.addEventListener('lehr-keep', keep);
     return () => place.removeEventListener('lehr-keep', keep);

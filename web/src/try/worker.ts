@@ -1,4 +1,4 @@
-// The worker: it owns the memory of the engine, and copies bytes in and out (crates/web-engine/src/exports.rs).
+// The worker of the engine. It owns the engine's memory, and copies bytes in and out (crates/web-engine/src/exports.rs).
 
 import { fromBase64 } from '../api/base64.ts';
 import type { Answer, File, Packed, Question } from './engine.ts';
@@ -20,7 +20,7 @@ let told = 0;
 
 const say = (answer: Answer, transfer: Transferable[] = []) => postMessage(answer, { transfer });
 
-/// Unpacks and compiles the engine, and gives the page the module for the next worker.
+/// Unpacks and compiles the engine, and sends the module to the page for later workers.
 function compiled({ text, lengths: [first, second] }: Packed): WebAssembly.Module {
   const packed = fromBase64(text);
   const module = (bytes: Uint8Array<ArrayBuffer>) => new WebAssembly.Module(bytes);
@@ -39,7 +39,7 @@ function start(given: WebAssembly.Module | Packed): void {
   const lehr = {
     now: () => Date.now(),
     progress: (address: number, length: number) => {
-      // A step may take less than a screen shows.
+      // Steps may be much shorter than 50 ms, so most progress is not sent.
       const now = performance.now();
       if (now - told < 50) return;
       told = now;
@@ -49,7 +49,7 @@ function start(given: WebAssembly.Module | Packed): void {
   engine = new WebAssembly.Instance(module, { lehr }).exports as unknown as Exports;
 }
 
-/// Copies texts and bytes into the memory of the engine, calls it, and copies the answer out.
+/// Copies texts and bytes into the memory of the engine, calls a function of the engine, and copies its result out.
 function call(function_: (...places: number[]) => number, ...parts: (string | Uint8Array)[]): void {
   const { memory, lehr_alloc, lehr_free, lehr_is_exact } = engine!;
   const given = parts.map((part) => {
@@ -83,7 +83,7 @@ onmessage = ({ data }: MessageEvent<Question>) => {
     else if (data.kind === 'run') call(engine!.lehr_run, JSON.stringify(data.request), data.file);
     else call(engine!.lehr_predict, data.model, data.name, data.file);
   } catch (error) {
-    // The memory may be in any state: the page starts another worker.
+    // The engine's memory may be damaged. The uncaught error makes the page start another worker.
     setTimeout(() => {
       throw error;
     });

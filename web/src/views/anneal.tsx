@@ -1,4 +1,4 @@
-// An annealing, replayed: the number of clusters at every temperature, how long each number lasted, the tree of the splits, and what to do to keep a number.
+// The replay of an annealing: the number of clusters at each temperature, how long each number lasted, the tree of the splits, and how to keep a number.
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
@@ -12,7 +12,7 @@ export { Chart };
 
 const HEIGHT = { strip: 34, tree: 180, branch: 34 };
 const ROOM = { left: 12, right: 12 };
-/// Milliseconds from one step to the next while it plays.
+/// The milliseconds between two steps while the replay plays.
 const PACE = 90;
 
 export function Anneal({ steps, splits, unit, keep }: { steps: Step[]; splits: Split[]; unit: string; keep: (clusters: number, temperature: number) => ComponentChildren }) {
@@ -23,7 +23,7 @@ export function Anneal({ steps, splits, unit, keep }: { steps: Step[]; splits: S
   useEffect(() => {
     if (!isPlaying.value) return;
     const timer = setInterval(() => {
-      // The timer ends after the next picture: until then it must not move what a button has just set.
+      // The timer is cleared only after the next render. Until then, it must not change the step that a button has just set.
       if (!isPlaying.peek()) return;
       if (at.peek() >= falling.length - 1) isPlaying.value = false;
       else at.value++;
@@ -75,13 +75,13 @@ export function Anneal({ steps, splits, unit, keep }: { steps: Step[]; splits: S
   );
 }
 
-/// Whether the free energy falls over decades, as the temperature does.
+/// Returns whether the free energy covers a wide range of positive values, so that a logarithmic axis fits.
 function isWide(steps: Step[]): boolean {
   const [low, high] = steps.reduce(([low, high], { freeEnergy }) => [Math.min(low, freeEnergy), Math.max(high, freeEnergy)], [Infinity, -Infinity]);
   return low > 0 && high / low > 30;
 }
 
-/// How long each number lasted, and the tree above it, on one scale of temperatures.
+/// Shows how long each number of clusters lasted, with the tree of splits above, on one axis of temperatures.
 function Tree({ falling, lasting, splits, now, look }: { falling: Step[]; lasting: Stay[]; splits: Split[]; now: number; look: (temperature: number) => void }) {
   const frame = useRef<HTMLDivElement>(null);
   const wide = useSignal(600);

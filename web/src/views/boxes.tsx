@@ -1,4 +1,4 @@
-// Box plots of a column by the groups that points are coloured by.
+// Box plots of a column, one for each group of the colouring.
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
@@ -13,17 +13,18 @@ import { tens, ticks } from './chart.tsx';
 import { groundOfPage, Save, standalone } from './save.tsx';
 import { Grid } from './table.tsx';
 
-/// Of up to how many values the column that is drawn at first is looked for, which takes a fifth of a second; of more somebody chooses one.
+/// The maximum number of values, rows times columns, up to which the view finds the best first column itself. This takes a fifth of a second. With more values,
+/// the user chooses a column.
 const VALUES_MAX = 12e6;
-/// Of more rows the picture of their points comes first.
+/// The number of rows above which the box plots are drawn later, after the picture of the points.
 const LATER = 100_000;
-/// How many groups are drawn; the table has all.
+/// The maximum number of groups that are drawn. The table has all groups.
 const DRAWN = 40;
 const LINE = 24;
 const [TOP, BOTTOM, RIGHT] = [4, 26, 14];
-/// How wide a letter is at most, about.
+/// The approximate maximum width of a letter, in pixels.
 const LETTER = 7;
-/// The column of how sure rows are, which no data set has under this name.
+/// The key of the column of probabilities. No column of a data set has this name.
 const SURE = '\u0000probability';
 
 export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted, settle, nameOf, choose }: {
@@ -65,7 +66,7 @@ export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted
   const height = TOP + LINE * drawn.length + BOTTOM;
   let [low, high] = drawn.reduce(([low, high], { box: { whiskers } }) => [Math.min(low, whiskers[0]), Math.max(high, whiskers[1])], [Infinity, -Infinity]);
   if (low === high) [low, high] = [low - 0.5, high + 0.5];
-  // Shares of each end: the difference of the largest numbers is no number.
+  // Dividing by the scale first keeps the difference of very large numbers finite.
   const x = (place: number) => {
     const scale = Math.max(Math.abs(low), Math.abs(high)) || 1;
     return left + ((width - left - RIGHT) * (place / scale - low / scale)) / (high / scale - low / scale || 1);
@@ -79,7 +80,7 @@ export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted
     else return;
     event.preventDefault();
   };
-  // One box can be reached by Tab, the others by the arrow keys.
+  // Tab reaches one box, and the arrow keys reach all boxes from there.
   const current = on.value >= 0 && on.value < drawn.length ? on.value : 0;
   return (
     <section class="card" style={{ minWidth: 0 }} aria-labelledby={`boxes${suffix}`}>

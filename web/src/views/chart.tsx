@@ -1,4 +1,4 @@
-// A line over another quantity, with a reading under the pointer.
+// A line chart of one quantity over another, which shows the values at the pointer.
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -11,36 +11,36 @@ export interface Line {
   x: number[];
   y: number[];
   isLogX?: boolean;
-  /// Falls from left to right, as temperatures do while a method cools.
+  /// Whether the axis across falls from left to right, as temperatures do while a method cools.
   isFalling?: boolean;
   isStepped?: boolean;
   isLogY?: boolean;
-  /// Each value is a dot; without a line where its neighbours have nothing to do with it.
+  /// Draws each value as a dot, with a line through the dots, or `alone` if neighbouring values are not related.
   dots?: 'line' | 'alone';
-  /// The dot that is larger than the others.
+  /// The index of a dot that is drawn larger than the other dots.
   best?: number;
-  /// Places on the axis across that are marked, and what they are.
+  /// The marked places on the axis across, and the name of what they mark.
   marks?: { at: number[]; name: string };
-  /// Where somebody is looking: a place on the axis across, and who hears of another that is clicked or stepped to.
+  /// The current place on the axis across. `look` is called when the user clicks or steps to another one.
   now?: number | null;
   look?: (x: number) => void;
 }
 
 const HEIGHT = 220;
-/// How wide a chart has to be to say that its axis falls, beside its legend.
+/// The minimum width, in pixels, of a chart that says beside its legend that its axis falls.
 const LEGEND = 420;
 const ROOM = { left: 56, right: 14, top: 12, bottom: 38 };
 
-/// About `most` round numbers between two others.
+/// Returns about `most` round numbers between `low` and `high`.
 export function ticks(low: number, high: number, most: number): number[] {
   if (!(high > low)) return [low];
   const parts = Math.max(1, most);
-  // The difference of the largest numbers is no number.
+  // The difference of very large numbers overflows, so each is divided first.
   const rough = Number.isFinite(high - low) ? (high - low) / parts : high / parts - low / parts;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough) ?? 10 * power;
   const found: number[] = [];
-  // Counted, since a step to the next number may be less than the two nearest numbers are apart.
+  // The loop counts steps instead of adding them up, since a step may be smaller than the distance between neighbouring floating-point numbers.
   const first = Math.ceil(low / step);
   for (let at = 0; at <= most + 1; at++) {
     const value = (first + at) * step;
@@ -49,7 +49,7 @@ export function ticks(low: number, high: number, most: number): number[] {
   return found;
 }
 
-/// About `most` powers of ten between two others above 0, or finer where there are few.
+/// Returns about `most` powers of ten between `low` and `high`, which are above 0. Returns finer values if there are few powers.
 export function tens(low: number, high: number, most: number): number[] {
   const first = Math.ceil(Math.log10(low) - 1e-9);
   const last = Math.floor(Math.log10(high) + 1e-9);
@@ -93,7 +93,7 @@ export function Chart({ title, xName, x, y, isLogX, isLogY, isFalling, isStepped
   const pixelX = (value: number) => ROOM.left + inset + part(value) * (wide - ROOM.left - ROOM.right - 2 * inset);
   const pixelY = (value: number) =>
     HEIGHT - ROOM.bottom - inset - ((upwards(value) - upwards(lowY)) / (upwards(highY) - upwards(lowY))) * (HEIGHT - ROOM.top - ROOM.bottom - 2 * inset);
-  // Where a temperature rises a second course begins: a line of its own.
+  // If the temperature rises, a second course begins, which has its own line.
   let isLater = false;
   const paths = ['', ''];
   pairs.forEach(([a, b], index) => {

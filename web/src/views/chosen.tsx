@@ -1,4 +1,4 @@
-// The selected rows: as a table, as structures of compounds, as a file and as a data set.
+// Shows the selected rows as a table and as structures of compounds, and saves them as a file or a data set.
 
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
@@ -13,9 +13,9 @@ import { isStructure, Structure } from './molecule.tsx';
 import type { Source } from './scene.tsx';
 import { Grid } from './table.tsx';
 
-/// The maximum number of chosen rows whose molecules are drawn.
+/// The maximum number of selected rows whose molecules are drawn.
 const STRUCTURES_SHOWN = 24;
-/// How many chosen rows are shown as a table.
+/// The maximum number of selected rows in the table.
 const TABLE_MAX = 200;
 
 export function Chosen({ keep, source, titleOf, columns, chosen, total, recipe, grouping, clear, invert, pick, picked }: {

@@ -1,4 +1,4 @@
-// The picture of a cloud of points: drawn, turned, zoomed, and pointed at.
+// Draws a cloud of points, which the user can rotate, move, zoom and point at.
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
@@ -24,19 +24,19 @@ export interface Mark {
   z: number;
 }
 
-/// A map whose axes are degrees: stretches of longitude that are left out, as from, to, and the width of the gutter instead.
+/// A map whose axes are degrees. `breaks` are the ranges of longitude left out: start, end, and the width of the gutter drawn instead.
 export interface Degrees {
   breaks: [number, number, number][];
 }
 
-/// Where the density of a component falls off by one and by two standard deviations: its mean, and its covariance as x, both, y, in what the columns say.
+/// The mean and the covariance (xx, xy, yy) of a component, in the units of the columns. Ellipses at one and at two standard deviations are drawn.
 export interface Outline {
   group: number;
   mean: [number, number];
   covariance: [number, number, number];
 }
 
-/// Shades below the points: values from 0 to 1 of a grid whose first column runs upwards, between two corners in what the columns say.
+/// A grid of shades below the points, from 0 to 1, column by column and upwards. `low` and `high` are its corners, in the units of the columns.
 export interface Ground {
   columns: number;
   rows: number;
@@ -59,7 +59,7 @@ interface Props {
   isEqual: boolean;
   pointWidth: number;
   names: string[];
-  /// Which axes have logarithms to the base of ten.
+  /// For each axis, whether it shows base-10 logarithms.
   logs?: boolean[];
   summary: string;
   caption: string;
@@ -67,7 +67,7 @@ interface Props {
   picked: number;
   forced: string | undefined;
   degrees?: Degrees;
-  /// The coast and borders below the points, where they are places on the Earth.
+  /// The coast and borders below the points, if these are places on the Earth.
   shores?: Shore[] | null;
   towns?: Town[] | null;
   outlines?: Outline[] | null;
@@ -78,13 +78,14 @@ interface Props {
   hint: (point: number) => { title: string; text: string; colour: string } | null;
 }
 
-/// How many points are drawn while the picture moves, where the main processor draws them.
+/// The maximum number of points drawn while the picture moves, if the CPU draws them.
 const MOVING_MAX = 250_000;
-/// Up to how many points the one under the pointer is looked for while it moves; of more a click tells.
+/// The maximum number of points up to which the picture describes the point under the moving pointer. With more points, only a click describes one.
 const HOVER_MAX = 400_000;
-/// How near the pointer has to be to a point, in pixels of the page.
+/// The maximum distance between the pointer and a point that it hits, in page pixels.
 const REACH = 12;
-/// Room around a fitted cloud, across and upwards, in pixels of the page: axes and tools stand there; a small picture has its tools below (style.css).
+/// The margin around a fitted cloud, across and upwards, in page pixels. It has the axes and the tools. A picture narrower than `SMALL` has its tools below
+/// (style.css).
 const MARGIN = [58, 40];
 const MARGIN_OF_SMALL = [44, 40];
 const SMALL = 460;
@@ -100,7 +101,7 @@ export function CloudView(props: Props) {
   const drawing = useSignal<[number, number][] | null>(null);
   const hovered = useSignal<{ point: number; x: number; y: number } | null>(null);
   const ratio = useRef(1);
-  // Until somebody has moved it the picture shows everything, whatever its size becomes.
+  // Until the user moves the picture, it fits the whole cloud again after each change of its size.
   const state = useRef({ frame: 0, settle: 0, isMoving: false, isFitted: true });
   const latest = useRef(props);
   latest.current = props;
@@ -136,7 +137,7 @@ export function CloudView(props: Props) {
     state.current.isFitted = true;
   };
 
-  // The canvas: made anew for another renderer, since a canvas keeps its kind of context.
+  // Another renderer needs a new canvas, since the kind of a canvas's context cannot change.
   useEffect(() => {
     const { forced } = props;
     let canvas = document.createElement('canvas');
@@ -204,7 +205,7 @@ export function CloudView(props: Props) {
     svg: () => svgOf(frame.current!, latest.current, camera.peek()!, size.peek()),
   };
 
-  // Pointers: one moves or draws, two zoom and move.
+  // One pointer moves the picture or draws a shape. Two pointers zoom and move the picture.
   const pointers = useRef(new Map<number, [number, number]>());
   const began = useRef<{ x: number; y: number; hasMoved: boolean }>({ x: 0, y: 0, hasMoved: false });
   const place = (event: PointerEvent | WheelEvent): [number, number] => {
@@ -235,7 +236,7 @@ export function CloudView(props: Props) {
       const [other] = [...pointers.current].filter(([id]) => id !== event.pointerId).map(([, where]) => where);
       const factor = Math.hypot(at[0] - other[0], at[1] - other[1]) / Math.max(1, Math.hypot(before[0] - other[0], before[1] - other[1]));
       const next = zoomed(camera.peek()!, size.peek(), factor, (at[0] + other[0]) / 2, (at[1] + other[1]) / 2);
-      // The middle of two fingers moves half as far as the finger that moves.
+      // The middle of two fingers moves half as far as the moving finger.
       move({ ...next, shift: next.shift.map((one, axis) => one + (at[axis] - before[axis]) / 2) as [number, number] });
     } else if (drawing.value) {
       const { x, y } = began.current;
@@ -245,7 +246,7 @@ export function CloudView(props: Props) {
       const { turn, scale, shift } = camera.peek()!;
       if (cloud.shape === 'plane' || event.shiftKey) move({ turn, scale, shift: [shift[0] + dx, shift[1] + dy] });
       else {
-        // The point under the pointer stays there, about the middle of the picture.
+        // Near the middle of the picture, the point under the pointer stays there.
         const by = cloud.shape === 'sphere' ? 1 / scale[0] : 1 / (0.35 * Math.min(size.peek().width, size.peek().height));
         const next = turned(turn, dx * by, dy * by);
         move({ turn: next, scale, shift });
@@ -341,12 +342,12 @@ export function CloudView(props: Props) {
   );
 }
 
-/// The next odd number of pixels, at most 31: a disc has a pixel in its middle.
+/// Rounds a width to an odd number of pixels from 1 to 31, because a disc has a pixel in its middle.
 function odd(width: number): number {
   return Math.min(31, Math.max(1, 2 * Math.round((width - 1) / 2) + 1));
 }
 
-/// How a cloud is looked at first: a sphere from above the middle of its points.
+/// Returns the first rotation of a cloud. A sphere shows the middle of its points.
 function startTurn(cloud: Cloud): number[] {
   if (cloud.shape === 'plane') return LEVEL;
   if (cloud.shape === 'space') return turned(LEVEL, 0.6, 0.4);
@@ -361,15 +362,15 @@ function startTurn(cloud: Cloud): number[] {
   return facing((Math.atan2(x, z) * 180) / Math.PI, (Math.atan2(y, Math.hypot(x, z)) * 180) / Math.PI);
 }
 
-/// How many pixels of the page a degree of latitude has.
+/// Returns the number of page pixels per degree of latitude.
 function degreeOf(cloud: Cloud, camera: Camera, ratio: number): number {
   return (cloud.shape === 'sphere' ? (camera.scale[1] * Math.PI) / 180 : camera.scale[1] / cloud.half[1]) / ratio;
 }
 
-/// Where the numbers of axes stand, at the left and below, room for the edge of a picture, and the corner with the tools.
+/// The space for the numbers of the axes at the left and below, the space at the edges of a picture, and the size of the corner with the tools.
 const [NUMBERS, EDGE, TOOLS] = [[58, 34], 6, [60, 258]];
 
-/// What lies below the points: lines of a map.
+/// Draws the lines of a map below the points.
 function Lands({ cloud, shores, camera, size, ratio }: { cloud: Cloud; shores: Shore[]; camera: Camera; size: Size; ratio: number }) {
   const isSphere = cloud.shape === 'sphere';
   const pixelsOfDegree = degreeOf(cloud, camera, ratio);
@@ -385,7 +386,7 @@ function Lands({ cloud, shores, camera, size, ratio }: { cloud: Cloud; shores: S
   );
 }
 
-/// What stands above the points: axes or a graticule, the numbers of clusters, the lasso.
+/// Draws what is above the points: axes or a graticule, the names of cities, the marks of clusters, and the lasso.
 function Over({ cloud, camera, size, ratio, names, logs, marks, picked, drawing, theme, degrees, outlines, ground, towns }: {
   cloud: Cloud; camera: Camera; size: Size; ratio: number; names: string[]; logs?: boolean[]; marks: Mark[]; picked: number; drawing: [number, number][] | null; theme: Theme;
   degrees?: Degrees; outlines?: Outline[] | null; ground?: Ground; towns?: Town[] | null;
@@ -433,12 +434,12 @@ function Over({ cloud, camera, size, ratio, names, logs, marks, picked, drawing,
   );
 }
 
-/// Half the width of the number or name of a cluster, in pixels of the page.
+/// Returns half the width of the mark of a cluster, in page pixels.
 function halfWidth(mark: Mark): number {
   return Math.max(10, 3.6 * mark.text.length + 6);
 }
 
-/// Marks that lie on others are left out, the first ones stay.
+/// Returns the first marks that do not overlap with earlier ones, at most 60.
 function apart<T extends { mark: Mark; at: readonly [number, number, number] }>(marks: T[], width: number, height: number, isSphere: boolean): T[] {
   const kept: T[] = [];
   for (const one of marks) {
@@ -451,7 +452,7 @@ function apart<T extends { mark: Mark; at: readonly [number, number, number] }>(
   return kept;
 }
 
-/// From what the columns say to pixels of the page, and back.
+/// Maps values of the columns to page pixels (`fromX`, `fromY`), and back (`toX`, `toY`).
 interface Plane {
   toX(pixel: number): number;
   toY(pixel: number): number;
@@ -468,21 +469,21 @@ function planeOf({ middle, half }: Cloud, { scale, shift }: Camera, size: Size, 
   };
 }
 
-/// The step of about `most` round degrees. A quarter of the Earth is divided by 3 and 2, and not by 50.
+/// Returns the distance between about `most` round degrees. Above 10, it is 15, 30, 45 or 90, and not 20 or 50.
 export function stepOfDegrees(low: number, high: number, most: number): number {
   const round = ticks(low, high, most);
   const step = round.length > 1 ? round[1] - round[0] : 1;
   return step > 10 ? ([15, 30, 45, 90].find((one) => (high - low) / one <= most) ?? 90) : step;
 }
 
-/// Round latitudes up to the poles.
+/// Returns round latitudes with their labels, up to the poles.
 function latitudes(low: number, high: number, most: number): [number, string][] {
   const by = stepOfDegrees(low, high, most);
   const first = Math.ceil(Math.max(low, -90) / by);
   return Array.from({ length: Math.max(0, Math.floor(Math.min(high, 90) / by) - first + 1) }, (_, at) => [(first + at) * by, degree((first + at) * by, 'N', 'S')]);
 }
 
-/// Round degrees and where the page has them: stretches that are left out are behind one another.
+/// Returns the places of round longitudes on the map, with their labels. Each range left out shifts all longitudes after it.
 export function meridians(low: number, high: number, most: number, breaks: [number, number, number][]): [number, string][] {
   const whole = breaks.reduce((sum, [from, to, gutter]) => sum + to - from - gutter, 0);
   const found: [number, string][] = [];
@@ -505,13 +506,13 @@ function degree(value: number, positive: string, negative: string): string {
   return value === 0 || Math.abs(value) === 180 ? text : `${text} ${value > 0 ? positive : negative}`;
 }
 
-/// Round values and their logarithms between two logarithms.
+/// Returns round values between two base-10 logarithms: the logarithm and the label of each.
 function decades(low: number, high: number, most: number): [number, string][] {
   const held = (power: number) => 10 ** Math.min(300, Math.max(-300, power));
   return tens(held(low), held(high), most).map((value) => [Math.log10(value), figure(value, 6)]);
 }
 
-/// Where a map leaves longitudes out: a gutter lies behind what is left of it, so its place is that of its lower end.
+/// Returns the gutters that a map draws in place of longitudes left out. A gutter begins at the lower end of its range, shifted by the gutters before it.
 function guttersOf({ fromX }: Plane, degrees?: Degrees) {
   let shift = 0;
   return (degrees?.breaks ?? []).map(([from, to, gutter]) => {
@@ -566,7 +567,7 @@ function Axes({ plane, size, ratio, names, logs = [], degrees }: { plane: Plane;
   );
 }
 
-/// An ellipse at so many standard deviations, by the Cholesky factor of the covariance.
+/// Returns the path of an ellipse at `deviations` standard deviations, computed from the Cholesky factor of the covariance.
 function ellipse({ mean, covariance: [xx, xy, yy] }: Outline, deviations: number, { fromX, fromY }: Plane): string {
   const a = Math.sqrt(Math.max(0, xx));
   const b = a > 0 ? xy / a : 0;
@@ -623,7 +624,7 @@ function Edges({ cloud, names, pixel, width, height }: { cloud: Cloud; names: st
   );
 }
 
-/// Meridians and parallels, as many as fit what is seen, and their degrees where these overlap with nothing that is `taken`.
+/// Returns the paths of meridians and parallels, at a distance that suits the visible part, and the labels that overlap no rectangle of `taken`.
 function graticuleOf(camera: Camera, size: Size, width: number, pixel: (x: number, y: number, z: number) => readonly [number, number, number], taken: Box[]): { paths: string[]; labels: { text: string; box: Box }[] } {
   const seen = (pixels: number) => (180 / Math.PI) * (pixels / camera.scale[0]);
   const degrees = seen(Math.min(size.width, size.height));
@@ -661,7 +662,7 @@ function graticuleOf(camera: Camera, size: Size, width: number, pixel: (x: numbe
       taken.push(box);
     }
   };
-  // At a pole all meridians meet.
+  // All meridians meet at a pole, so their labels stay one step away from it.
   const nearLatitude = Math.min(90 - every, Math.max(every - 90, Math.round(middle.latitude / every) * every));
   const nearLongitude = Math.round(middle.longitude / every) * every;
   for (const longitude of meridians) {
@@ -678,10 +679,10 @@ function graticuleOf(camera: Camera, size: Size, width: number, pixel: (x: numbe
   };
 }
 
-/// Up to how many points a picture that is saved has as shapes; more are its pixels.
+/// The maximum number of points that a saved picture contains as shapes. More points are saved as a raster image.
 const SHAPES_MAX = 20_000;
 
-/// The picture as it stands, with what it shows below it: for saving.
+/// Returns the current picture for saving, with its caption below.
 function svgOf(frame: HTMLElement, { caption, cloud, paint, theme, pointWidth }: Props, camera: Camera, size: Size): SVGSVGElement {
   const ratio = Math.min(2, devicePixelRatio || 1);
   const [width, height] = [size.width / ratio, size.height / ratio];
@@ -697,7 +698,7 @@ function svgOf(frame: HTMLElement, { caption, cloud, paint, theme, pointWidth }:
       if (!(x >= 0 && y >= 0 && x <= size.width && y <= size.height) || (cloud.shape === 'sphere' && depth < 0)) continue;
       paths.set(paint[at], `${paths.get(paint[at]) ?? ''}M${(x / ratio).toFixed(2)} ${(y / ratio).toFixed(2)}h0`);
     }
-    // What is not chosen lies below.
+    // Points that are not selected are drawn below the selected ones.
     for (const [word, d] of [...paths].sort(([a], [b]) => (a >>> 24) - (b >>> 24))) {
       const hex = `#${[word & 255, (word >> 8) & 255, (word >> 16) & 255].map((one) => one.toString(16).padStart(2, '0')).join('')}`;
       drawn.append(element('path', { d, stroke: hex, 'stroke-width': String(2 * reach), 'stroke-linecap': 'round', fill: 'none' }));
@@ -710,7 +711,7 @@ function svgOf(frame: HTMLElement, { caption, cloud, paint, theme, pointWidth }:
   else picture.querySelector('rect')!.after(drawn);
   const lands = frame.querySelector<SVGSVGElement>('.lands');
   if (lands) {
-    // A picture in the picture cuts lines off at its edge.
+    // A nested SVG element cuts off lines at its edge.
     const cut = element('svg', { width: String(width), height: String(height) });
     cut.append(standalone(lands, width, height, GROUND[theme]).querySelector('.shores')!);
     drawn.before(cut);

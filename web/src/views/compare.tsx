@@ -1,4 +1,4 @@
-// Two selections beside each other.
+// Compares two selections.
 
 import type { Columns } from '../api/columns.ts';
 import { differences, shares, size } from '../state/compare.ts';
@@ -11,7 +11,7 @@ export interface Kept {
   recipe: string;
 }
 
-/// How many groups are listed.
+/// The maximum number of groups in the list.
 const GROUPS_MAX = 60;
 
 export function Compare({ suffix, columns, grouping, kept, chosen, recipe, close }: {

@@ -1,4 +1,4 @@
-// Data sets: what there is, what is in it, and how more comes in.
+// The view of data sets: a list, the content of one, and a form to add more.
 
 import { useSignal } from '@preact/signals';
 import { ask, post, query } from '../api/http.ts';
@@ -12,12 +12,12 @@ import { Trouble, Warnings } from './fault.tsx';
 import { Incoming } from './incoming.tsx';
 import { Grid, Rows } from './table.tsx';
 
-/// Whether points of it can be drawn.
+/// Returns whether the rows of a data set can be drawn as points.
 export function canBeDrawn(dataset: Dataset): boolean {
   return dataset.rows > 0 && dataset.columns.filter((column) => column.kind !== 'text').length >= 2;
 }
 
-/// How many data sets are listed before somebody asks for the rest.
+/// The maximum number of data sets listed before the user asks for the rest.
 const LISTED = 200;
 
 export default function Data() {
@@ -170,7 +170,7 @@ function Detail({ path, name, dataset }: { path: string; name: string; dataset: 
         const answer = await ask(query(`${path}:read`, { name, from }), { accept: 'text/csv' });
         const end = Number((answer.headers.get('lehr-rows') ?? '').split(/[-/]/)[1]);
         const text = await answer.text();
-        // Each answer has the names of the columns again.
+        // Each response begins with the names of the columns, which the file needs only once.
         parts.push(new Blob([from ? text.slice(text.indexOf('\n') + 1) : text]));
         if (!(end > from)) break;
         from = end;

@@ -1,4 +1,4 @@
-// How often two quantities came together: a Shepard diagram.
+// A Shepard diagram, which shows how often each pair of two quantities' values occurs.
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -9,7 +9,7 @@ import { groundOfPage, Save, standalone } from './save.tsx';
 export interface DensityFigure {
   title: string;
   bins: number;
-  /// Row by row: the second quantity rises with the row, the first within it.
+  /// The number of pairs in each bin, row by row. The second quantity increases with the row, the first one within a row.
   counts: number[];
   names: [string, string];
   ends: [number, number];

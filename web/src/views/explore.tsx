@@ -1,4 +1,4 @@
-// Explore: the points of a data set on the node, with the clusters of its jobs.
+// The view Explore: the points of a data set on the node, with the clusters of its jobs.
 
 import { useSignal, type Signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
@@ -12,21 +12,21 @@ import { canBeDrawn } from './data.tsx';
 import { Trouble } from './fault.tsx';
 import { keyOfLabels, Scene, type LabelSource, type Source } from './scene.tsx';
 
-/// The coast, a file beside this page's.
+/// Loads the coast, a file beside this page.
 async function coast(): Promise<string> {
   const answer = await fetch('./coast.json');
   if (!answer.ok) throw new Error(`coast.json: ${answer.status}`);
   return answer.text();
 }
 
-/// What is read into the page at most, in bytes of values.
+/// The maximum size of the values that the page reads, in bytes.
 const BYTES_MAX = 600e6;
-/// Of more than twice as many rows a sample is shown first, of at most so many of them.
+/// The maximum number of rows in a sample. A data set with more than twice as many rows is first shown as a sample.
 const SAMPLE = 60_000;
-/// The least step from a row of a sample to the next.
+/// The minimum step between two rows of a sample.
 const STEP_LEAST = 11;
 
-/// Which rows are a sample: every so-many-th. A prime number is in step with no rhythm of the rows, such as hours of days, but its own.
+/// Returns the step between two rows of a sample. A prime step avoids the periods of rows, such as the 24 hours of a day.
 export function stepOf(rows: number): number {
   let step = Math.max(STEP_LEAST, Math.ceil(rows / SAMPLE));
   for (let by = 2; by * by <= step; by++) if (step % by === 0) [step, by] = [step + 1, 1];
@@ -65,14 +65,14 @@ export default function Explore() {
   return <Loaded key={`${data} ${dataset.content}`} path={path} name={data} dataset={dataset} choice={choice} />;
 }
 
-/// Rows that have been read: every so-many-th of all, with the labels that they are coloured by.
+/// Rows that have been read, each `every`-th of all, with the labels that colour them.
 interface Read {
   columns: Columns;
   every: number;
   labels: { source: LabelSource; colouring: Colouring } | null;
 }
 
-/// A component of its own, so that nothing else is drawn anew with each piece.
+/// Shows the progress of reading. It is a separate component, so each new piece redraws nothing else.
 function Reading({ done, rows }: { done: Signal<number>; rows: number }) {
   return <><progress max={rows} value={done.value} aria-label="Rows read" /> {count(done.value)} of {count(rows)} rows</>;
 }
@@ -90,7 +90,7 @@ function Loaded({ path, name, dataset, choice }: { path: string; name: string; d
     const load = async (every: number): Promise<Read> => {
       done.value = 0;
       const source = keyOfLabels(labelSources(path, name, dataset, every), route.peek().settings.colour);
-      // Labels that cannot be read are the scene's to tell.
+      // If the labels cannot be read, the scene reports the error.
       const [columns, colouring] = await Promise.all([
         readColumns(path, name, (rows) => (done.value = rows), stop.signal, { every }),
         source?.load(stop.signal).catch(() => null),
@@ -102,7 +102,7 @@ function Loaded({ path, name, dataset, choice }: { path: string; name: string; d
     };
     (async () => {
       const sample = dataset.rows > 2 * SAMPLE ? await load(stepOf(dataset.rows)) : null;
-      // All rows are on their way while the sample is drawn.
+      // All rows are requested while the sample is drawn.
       const whole = load(1);
       if (sample) show(sample);
       show(await whole);
@@ -124,7 +124,7 @@ function Loaded({ path, name, dataset, choice }: { path: string; name: string; d
   return <Explored path={path} name={name} dataset={dataset} read={read.value} choice={choice} progress={progress} />;
 }
 
-/// The tables of labels whose rows are those of a data set: of all of them, or of every so-many-th.
+/// Returns the tables of labels whose rows match those of a data set. Their labels are read for each `every`-th row.
 function labelSources(path: string, name: string, dataset: Dataset, every: number): LabelSource[] {
   const { datasets } = documentOf<Datasets>(path).value!;
   const found: LabelSource[] = [];
@@ -133,7 +133,7 @@ function labelSources(path: string, name: string, dataset: Dataset, every: numbe
       const { labels, centers, outliers } = job.outputs;
       const table = labels && datasets[labels];
       if (!table || table.rows !== dataset.rows) continue;
-      // Positions of items belong to the clusters of the same items.
+      // A data set of positions may match a job's labels, too, because a job can have clustered the same items.
       const isInput = Object.values(job.inputs).includes(name);
       if (!isInput && !/\/(positions|places)$/.test(name)) continue;
       const title = `clusters of ${id}`;
@@ -144,7 +144,7 @@ function labelSources(path: string, name: string, dataset: Dataset, every: numbe
         const colouring = byLabels(title, found!);
         if (named) describe(colouring, named);
         if (far) {
-          // Rows without names are called by their number.
+          // Rows without names have their number as id.
           const isNumbered = isInput && !job.options.id && !dataset.id;
           withOutliers(colouring, far, rowsOf(far, isNumbered ? null : await read(labels, ['id', 'distance'])));
         }

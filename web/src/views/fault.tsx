@@ -1,9 +1,9 @@
-// What went wrong, and what to do about it.
+// Shows errors with advice, and warnings.
 
 import { Fault } from '../api/http.ts';
 import { cure } from '../state/words.ts';
 
-/// What somebody who has the data should know, in one box.
+/// Shows the warnings about some data in one box.
 export function Warnings({ of }: { of?: string[] }) {
   if (!of?.length) return null;
   return <ul class="warning">{of.map((warning) => <li key={warning}>{warning}</li>)}</ul>;

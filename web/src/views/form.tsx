@@ -1,14 +1,14 @@
-// The options of a method as a form, made from what the node declares of them.
+// A form for the options of a method, built from their declaration.
 
 import { useSignal } from '@preact/signals';
 import { complaint, type Field } from '../api/schema.ts';
 import type { Dataset } from '../state/node.ts';
 import { words } from '../state/words.ts';
 
-/// What was typed or chosen; a field that is not in it keeps its default.
+/// The values typed or chosen, by field. A field without a value keeps its default.
 export type Typed = Record<string, string | string[]>;
 
-/// What the node is sent: values that differ from the defaults.
+/// Returns the options to send to the node: the values that differ from the defaults.
 export function options(fields: Field[], typed: Typed): Record<string, unknown> {
   const made: Record<string, unknown> = {};
   for (const field of fields) {

@@ -1,11 +1,11 @@
-// What each picture of a scene shows: a layout of the source, the sphere, or two or three columns, and how somebody chooses it.
+// Determines what each picture of a scene shows: a layout of the source, the sphere, or two or three columns. The user can choose it.
 
 import type { Column, NumberColumn } from '../api/columns.ts';
 import type { Layout, Settle, Source } from './scene.tsx';
 
-/// What a picture shows: a layout of the source, the sphere, or two or three columns.
+/// The content of a picture: a layout of the source, the sphere, or two or three columns.
 export interface Frame {
-  /// What ends the names of the picture's settings: nothing for the first picture.
+  /// The suffix of the names of the picture's settings. It is empty for the first picture.
   ending: string;
   view: string;
   layout?: Layout;
@@ -13,13 +13,13 @@ export interface Frame {
   y: Column;
   z?: Column;
   isEqual: boolean;
-  /// What it shows, in words.
+  /// The content of the picture in words.
   title: string;
 }
 
-/// What can be drawn of a source.
+/// The views and columns of a source that can be drawn.
 export interface Views {
-  /// The key and the title of each.
+  /// The key and the title of each view.
   all: [string, string][];
   numbers: NumberColumn[];
   /// Columns that are neither ids nor weights.
@@ -40,7 +40,7 @@ export function viewsOf({ columns, layouts, id, weights }: Source): Views {
   return { all, numbers, usable, longitude, latitude };
 }
 
-/// Two columns for the n-th picture of columns: places first, then columns that no picture before it has, then other pairs.
+/// Returns two columns for the picture of columns with index `at`. Longitude and latitude come first, then pairs of unused columns, then other pairs.
 export function pairOf({ usable, longitude, latitude }: Views, at: number): [Column, Column] {
   const pairs: [Column, Column][] = longitude && latitude ? [[longitude, latitude]] : [];
   const others = usable.filter((one) => one !== longitude && one !== latitude);
@@ -52,7 +52,7 @@ export function pairOf({ usable, longitude, latitude }: Views, at: number): [Col
   return pairs[at % pairs.length] ?? [usable[0], usable[0]];
 }
 
-/// What the picture shows: what somebody has chosen, and else the next view of the source.
+/// Returns the content of the picture with index `at`: the view that the user has chosen, or else the next view of the source.
 export function frameOf(source: Source, views: Views, settings: Record<string, string>, at: number): Frame {
   const ending = at ? String(at + 1) : '';
   const { all, numbers, longitude, latitude } = views;
@@ -64,13 +64,13 @@ export function frameOf(source: Source, views: Views, settings: Record<string, s
   const [x, y] = layout ? [layout.x, layout.y] : [of('x', pair[0]), of('y', pair[1])];
   const depth = settings[`z${ending}`];
   const z = layout ? layout.z : numbers.find(({ name }) => name === depth);
-  // A degree is as long upwards as across, and a map of positions has one unit.
+  // On a map of places, a degree has the same length in both directions, and positions have one unit for all axes.
   const isEqual = layout ? layout.isEqual : (x === longitude && y === latitude) || source.isEqual;
   const title = layout ? layout.title : view === 'sphere' ? 'positions on the sphere' : `${x.name} and ${y.name}${z ? ` and ${z.name}` : ''}`;
   return { ending, view, layout, x, y, z, isEqual, title };
 }
 
-/// The settings of a picture's axes.
+/// Shows the settings of a picture's axes.
 export function Axes({ frame: { ending, view, x, y, z }, views: { all, numbers }, settle }: { frame: Frame; views: Views; settle: Settle }) {
   const axis = (title: string, key: 'x' | 'y' | 'z', value: string) => (
     <label>

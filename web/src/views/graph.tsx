@@ -1,4 +1,4 @@
-// The steps of a workflow as a graph, with the state of each. The list of steps says the same in words.
+// Draws the steps of a workflow as a graph, with the state of each. The list of steps has the same facts in words.
 
 import type { Drawing, Linked } from '../state/layers.ts';
 
@@ -7,7 +7,7 @@ export interface GraphStep extends Linked {
 }
 
 const [WIDTH, HEIGHT, ACROSS, DOWN, EDGE] = [148, 34, 196, 50, 6];
-/// How many letters of a name stand in its box.
+/// The maximum number of letters of a step's name in its box.
 const NAME_MAX = 17;
 
 export function Graph({ steps, drawing }: { steps: GraphStep[]; drawing: Drawing }) {
@@ -20,7 +20,7 @@ export function Graph({ steps, drawing }: { steps: GraphStep[]; drawing: Drawing
       const from = corners[at];
       const [left, right] = [x(from.layer) + WIDTH, x(to.layer)];
       const middle = (left + right) / 2;
-      // Through a layer that it only passes a line goes straight on.
+      // In a layer that a line only passes, the line is straight.
       return `${at ? `L${left} ${y(from.row)}` : `M${left} ${y(from.row)}`}C${middle} ${y(from.row)} ${middle} ${y(to.row)} ${right} ${y(to.row)}`;
     }).join('');
   const label = `Graph of ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}: ${steps.map(({ name, needs, state }) => `${name}${needs.length ? ` after ${needs.join(' and ')}` : ''}${state ? `, ${state}` : ''}`).join('; ')}`;

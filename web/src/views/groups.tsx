@@ -1,4 +1,4 @@
-// The list of clusters or groups beside the picture: each can be selected, renamed, hidden and isolated; fewer of them can be shown.
+// The list of clusters or groups beside the picture. Each can be selected, renamed, hidden and isolated, and clusters can be merged to show fewer.
 
 import { useSignal } from '@preact/signals';
 import type { Theme } from '../colour/palette.ts';
@@ -7,17 +7,17 @@ import { howOf, type How } from '../state/selection.ts';
 import { count, figure } from '../state/words.ts';
 import { Icon } from './icon.tsx';
 
-/// How many clusters are listed before somebody asks for the rest.
+/// The maximum number of groups listed before the user asks for the rest.
 const LISTED = 40;
-/// How many clusters are named with which another one merges first.
+/// The maximum number of clusters named as the first that a cluster would merge with.
 const PARTNERS_LISTED = 6;
 
-/// What a group is called where it stands alone.
+/// Returns the title of a group outside the list, such as `Cluster 3`.
 export function titleOfGroup({ number, name, isMerged }: Group, isOfJob: boolean): string {
   return number < 0 || !isOfJob || (name !== String(number) && !isMerged) ? name : `${isMerged ? 'Clusters' : 'Cluster'} ${name}`;
 }
 
-/// How sure a cluster's rows are, and the clusters that it would merge with first: of many the first few.
+/// Describes the mean probability of a cluster's rows, and the first few clusters that it would merge with.
 function certaintyOf({ probability, partners }: Group): string {
   const others = partners?.split('+') ?? [];
   const listed = others.length > PARTNERS_LISTED ? `${others.slice(0, PARTNERS_LISTED).join('+')} and ${count(others.length - PARTNERS_LISTED)} more` : partners;
@@ -25,7 +25,7 @@ function certaintyOf({ probability, partners }: Group): string {
 }
 
 export function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, most, hide, rename, merge, choose }: {
-  /// The number of clusters, if fewer of them can be shown, and else 0.
+  /// The number of clusters if they can be merged to show fewer, or else 0.
   most: number; merge: (clusters: number) => void; suffix: string; grouping: Colouring; rows: number; theme: Theme; hidden: Set<number>; isOfJob: boolean; hide: (next: Set<number>) => void; rename: (number: number, name: string) => void; choose: (group: number, how: How) => void;
 }) {
   const isAll = useSignal(false);

@@ -1,4 +1,4 @@
-// Dissimilarities of all pairs in the order of their clusters, with the tree of the clusters above them.
+// Draws the dissimilarities of all pairs of items as a heat map. Items are in the order of their clusters, and the tree of the clusters is above.
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -10,25 +10,26 @@ import { element, groundOfPage, Save, standalone } from './save.tsx';
 
 export interface HeatFigure {
   title: string;
-  /// Cells a side, and the shade of each: 0 to 254 of `largest`, 255 where no pair is known.
+  /// The number of cells per side. `levels` has the shade of each cell, from 0 to 254 for 0 to `largest`, and 255 if no pair is known.
   cells: number;
   levels: Uint8Array;
   largest: number;
-  /// The largest mean of all, where a few so large ones share the brightest shade.
+  /// The largest mean of all cells, if a few larger than `largest` share the brightest shade.
   beyond?: number | null;
-  /// The clusters in the order of the picture, each with its share of the side.
+  /// The clusters in the order of the picture. The range from `from` to `to` is a cluster's share of the side, from 0 to 1.
   blocks: { cluster: number; from: number; to: number; items: number }[];
-  /// Means between clusters, block by block; NaN where no pair is known.
+  /// The mean dissimilarity between each two clusters, block by block, or NaN if no pair is known.
   between: Float32Array;
-  /// Joins of blocks, lowest first: two nodes and the mean at which they are joined. Nodes from the number of blocks on are joins.
+  /// The joins of the tree, lowest first: two nodes and the mean dissimilarity at which they are joined. The first nodes are the blocks, the later ones the
+  /// joins.
   tree: [number, number, number][];
-  /// What the items are called, in the order of the picture; absent of very many.
+  /// The names of the items, in the order of the picture. Absent if there are very many items.
   ids?: string[];
 }
 
 const ROOM = { left: 30, top: 64 };
 const LARGEST = 760;
-/// How high a block has to be for its number, in pixels.
+/// The minimum height of a block that shows its number, in pixels.
 const NUMBERED = 13;
 
 export function Heat({ title, cells, levels, largest, beyond, blocks, between, tree, ids }: HeatFigure) {

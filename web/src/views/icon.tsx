@@ -1,4 +1,4 @@
-// Small pictures of buttons.
+// The icons of buttons.
 
 const PATHS = {
   shown: 'M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z',

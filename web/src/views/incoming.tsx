@@ -1,4 +1,4 @@
-// A file before it is sent: its columns and first rows, what will be read, and afterwards the faults that the node found in it.
+// Shows a file before it is sent: its columns, its first rows, and what will be read. Afterwards, it shows the faults that the node has found.
 
 import { batch, useSignal } from '@preact/signals';
 import { Fault } from '../api/http.ts';
@@ -24,10 +24,10 @@ const FORMATS: [RegExp, string][] = [
   [/\.(json|jsonl|ndjson)(\.gz)?$/i, 'table'],
 ];
 
-/// What those formats take that are easily taken for each other.
+/// The kinds of values that similar formats accept.
 const ABOUT: Record<string, string> = { csv: 'plain numbers', tsv: 'plain numbers', table: 'numbers, texts, gaps' };
 
-/// The columns that a format can keep.
+/// Returns the names of the columns that a format can keep.
 function usable(found: Look | null, format: string): Set<string> {
   return new Set(found?.names.filter((_, at) => format === 'table' || found.kinds[at] === 'number') ?? []);
 }
@@ -37,7 +37,7 @@ function headed({ above, hasNames }: Look): string {
   return above === 0 ? 'names in the first row' : `names in line ${above + 1}, below ${above === 1 ? 'a title' : `${above} lines`}`;
 }
 
-/// How much of a file is looked at, in bytes.
+/// The number of bytes of a file that are examined.
 const LOOKED_AT = 64 << 10;
 
 export function nameOf(file: string): string {
@@ -45,7 +45,7 @@ export function nameOf(file: string): string {
   return bare.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[-.]+|[-.]+$/g, '').slice(0, 100) || 'data';
 }
 
-/// The beginning of a file as text, unpacked if it is packed by gzip.
+/// Returns the beginning of a file as text. Unpacks it if it is packed by gzip.
 async function beginning(file: File): Promise<string> {
   const head = file.slice(0, LOOKED_AT);
   const first = new Uint8Array(await head.slice(0, 2).arrayBuffer());
@@ -59,7 +59,7 @@ async function beginning(file: File): Promise<string> {
       text += value;
     }
   } catch {
-    // The piece ends in the middle of what is packed.
+    // The end of the packed piece cannot be unpacked, because the rest of the file is missing.
   }
   return text;
 }
@@ -88,7 +88,7 @@ export function Incoming({ datasets, names }: { datasets: string; names: string[
     const chosenFormat = known.includes(guess) ? guess : 'csv';
     const isText = guess === 'csv' || guess === 'tsv';
     const found = isText ? look(await beginning(chosen)) : null;
-    // Texts, dates and numbers as people write them are kept by one form alone.
+    // Only the format `table` keeps texts, dates and numbers as people write them.
     const isTable = found !== null && !found.isPlain && known.includes('table');
     batch(() => {
       file.value = chosen;

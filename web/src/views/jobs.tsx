@@ -1,4 +1,4 @@
-// Jobs of all methods: the list, one of them with its result, and the form that makes a new one.
+// The view of the jobs of all methods: the list, one job with its result, and the form for a new job.
 
 import { signal, useComputed, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -22,12 +22,12 @@ interface Listed {
 
 const PAGE = 50;
 
-/// The tables of a result that are looked at first.
+/// The tables of a result that come first, in this order.
 const ORDER = ['centers', 'components', 'outliers', 'marks', 'numbers', 'labels'];
-/// Tables of results whose names say little to somebody who has not read the manual.
+/// Titles of the tables of results whose names are hard to understand.
 const TITLES: Record<string, string> = { centers: 'clusters', history: 'each step', labels: 'cluster of each row', marks: 'what sets them apart', numbers: 'other numbers of clusters' };
 
-/// Curves come when the first is wanted: the first view of the page does without them.
+/// The module of the curves. It is loaded when a curve is first needed, so the page itself loads faster.
 const curves = signal<typeof import('./anneal.tsx') | null>(null);
 
 function useCurves(): typeof import('./anneal.tsx') | null {
@@ -193,7 +193,7 @@ function Actions({ service, id, job, isShort }: Listed & { isShort?: boolean }) 
   );
 }
 
-/// The page of a finished job, which needs no node. With a token it is saved, since a link carries none.
+/// A link to the report of a finished job. If the page has a token, a button saves the report instead, since a link carries no token.
 function Report({ service, id }: { service: string; id: string }) {
   const address = query(`${service}:report`, { job: id });
   if (!hasToken()) return <a class="button" href={new URL(`.${address}`, root).href} target="_blank" rel="noopener">Report</a>;
@@ -205,12 +205,12 @@ function Report({ service, id }: { service: string; id: string }) {
   return <button type="button" onClick={save}>Save report</button>;
 }
 
-/// Whether a job has found something to look at in Explore.
+/// Returns whether a job has results that Explore can show.
 export function canBeExplored({ state, outputs }: Job): boolean {
   return state === 'done' && Boolean(outputs.labels || outputs.positions || outputs.places);
 }
 
-/// Where the result of a job can be looked at: its points with its labels, or the positions that it found.
+/// Returns the settings with which Explore shows the result of a job: its input coloured by its labels, or the positions that it found.
 export function exploring(service: string, id: string, job: Job): Record<string, string> {
   const found = job.outputs.positions ?? job.outputs.places;
   if (found) return { data: found };
@@ -234,11 +234,11 @@ function Detail({ service, id, job }: Listed) {
   const told = Object.entries(job.options).filter(([, value]) => value !== null);
   const fraction = job.progress?.fraction ?? 0;
   const spent = job.times.started_unix_ms ? now.value - job.times.started_unix_ms : 0;
-  // Before a twentieth is done nothing can be said.
+  // The remaining time is not estimated before a twentieth is done.
   const left = fraction > 0.05 && spent > 0 ? (spent / fraction) * (1 - fraction) : null;
   const x = progress.map((one) => one.figures.temperature ?? NaN);
   const history = job.outputs.history;
-  // Gaps of an ordinary table are faults until somebody lets them be filled.
+  // If a job has failed because of gaps in an ordinary table, the page offers to fill them and run again.
   const isTable = Object.values(job.inputs).some((name) => datasets && documentOf<Datasets>(datasets).value?.datasets[name]?.account);
   const mayPrepare = isTable && job.options.auto === false && /NaN|finite/.test(job.fault?.reason ?? '');
   const tablesOf = job.state === 'done' && datasets && tables.length > 0 && (
@@ -311,10 +311,10 @@ function Figures({ figures }: { figures: Record<string, number> }) {
   );
 }
 
-/// How many rows of a history are drawn.
+/// The maximum number of rows of a history that are drawn.
 const STEPS_MAX = 4096;
 
-/// The run of a method, over the temperature where it has one.
+/// Draws the history of a run, over the temperature if it has one.
 function History({ datasets, name, splits, keep }: { datasets: string; name: string; splits?: string; keep: (clusters: number, temperature: number) => preact.JSX.Element }) {
   const rows = useSignal<Record<string, unknown>[]>([]);
   const divided = useSignal<Record<string, unknown>[]>([]);
@@ -372,7 +372,7 @@ function History({ datasets, name, splits, keep }: { datasets: string; name: str
   );
 }
 
-/// Starts a job again with other options, and goes to it.
+/// Starts a job again with changed options, and opens the new job.
 async function again(service: string, job: Job, change: Record<string, unknown>, skipped: string[] = []): Promise<void> {
   const told = Object.fromEntries(Object.entries(job.options).filter(([name, value]) => value !== null && !skipped.includes(name)));
   const inputs = Object.entries(job.inputs);
@@ -393,7 +393,7 @@ function Prepare({ service, job }: { service: string; job: Job }) {
   );
 }
 
-/// Shows as many clusters as somebody looks at, or starts the job again with that number or with the temperature.
+/// Offers to show the current number of clusters, or to start the job again with this number or the current temperature.
 function Keep({ service, id, job, clusters, temperature }: Listed & { clusters: number; temperature: number }) {
   const error = useSignal<unknown>(null);
   const run = async (change: Record<string, number>) => {
@@ -415,7 +415,7 @@ function Keep({ service, id, job, clusters, temperature }: Listed & { clusters: 
   );
 }
 
-/// What methods call their inputs; the others take one, which needs no name.
+/// The names of the inputs of methods that take two. Other methods take one input, which needs no name.
 const INPUTS: Record<string, string[]> = {
   'lehr.pairwise': ['matrix', 'items'],
   'lehr.embedding': ['matrix', 'items'],
@@ -459,13 +459,13 @@ function New({ methods: list }: { methods: Service[] }) {
   const columns = dataset?.columns ?? [];
   const isPositions = columns.some((one) => /^(lon|lng|longitude)$/i.test(one.name)) && columns.some((one) => /^(lat|latitude)$/i.test(one.name));
   const takesPositions = fields.value.some((field) => field.name === 'lonlat') && isPositions && typed.value.lonlat === undefined;
-  // An ordinary table is prepared unless somebody says otherwise.
+  // An ordinary table is prepared unless the user turns `auto` off.
   const isPrepared = dataset?.account !== undefined && fields.value.some((field) => field.name === 'auto');
   const chosen: Typed = isPrepared && typed.value.auto === undefined ? { ...typed.value, auto: 'yes' } : typed.value;
   const shown = fields.value.map((field) =>
     field.name === 'auto' ? { ...field, isBasic: isPrepared } : field.name === 'lonlat' ? { ...field, isBasic: isPositions } : field,
   );
-  // What prepares the table goes before what it decides.
+  // The option `auto` comes before the options that it sets.
   if (isPrepared) shown.sort((a, b) => Number(b.name === 'auto') - Number(a.name === 'auto'));
   const run = async () => {
     isSending.value = true;

@@ -1,18 +1,18 @@
-// The structure of a molecule, drawn from its SMILES.
+// Draws the structure of a molecule from its SMILES.
 
 import { useMemo } from 'preact/hooks';
 import type { JSX } from 'preact';
 import { layout, type Place } from '../molecule/layout.ts';
 import { otherEnd, parse, type Atom, type Molecule } from '../molecule/smiles.ts';
 
-/// Pixels of a bond in a molecule that has room, and of the frame.
+/// The maximum length of a bond in pixels. Bonds are shorter if the molecule would not fit into the frame.
 const BOND = 26;
 const FRAME = { width: 260, height: 180, side: 30, edge: 16 };
-/// In bonds: from one line of a double bond to the other, and the room of a letter.
+/// The distance between the two lines of a double bond, in bond lengths. `LETTER` is the space of a letter.
 const LINES = 0.18;
 const LETTER = 0.3;
 
-/// Returns whether a column has SMILES, judging by its name.
+/// Returns whether a column contains SMILES, judging by its name.
 export const isStructure = (name: string) => /smiles/i.test(name);
 
 /// Draws a molecule. If the text is not SMILES, it draws nothing.
@@ -58,7 +58,7 @@ function draw(molecule: Molecule, most: number, highest: number): Drawn {
     const [from, to] = [places[a], places[b]];
     const length = Math.hypot(to[0] - from[0], to[1] - from[1]) || 1;
     const [dx, dy] = [(to[0] - from[0]) / length, (to[1] - from[1]) / length];
-    // A line parallel to the bond, `aside` from it and shorter by `cut` at both ends.
+    // Draws a line parallel to the bond, at the distance `aside` and shorter by `cut` at both ends.
     const parallel = (aside: number, cut = 0) => {
       const [start, end] = [Math.max(cut, isLettered[a] ? LETTER : 0), Math.max(cut, isLettered[b] ? LETTER : 0)];
       if (start + end >= length) return;
@@ -85,11 +85,11 @@ function isLeftOf({ atoms, bonds }: Molecule, places: Place[], at: number): bool
   return atoms[at].bonds.reduce((sum, bond) => sum + places[otherEnd(bonds[bond], at)][0] - places[at][0], 0) > 0.1;
 }
 
-/// The letters of an atom: its symbol with hydrogens, charge and isotope, written away from its bonds.
+/// Draws the letters of an atom: its symbol with hydrogens, charge and isotope, written away from its bonds.
 function letter({ symbol, hydrogens, charge, isotope }: Atom, key: number, [x, y]: Place, bond: number, isLeft: boolean): JSX.Element {
   const size = Math.max(5, 0.5 * bond);
   const sign = charge === 0 ? '' : `${Math.abs(charge) > 1 ? Math.abs(charge) : ''}${charge > 0 ? '+' : '−'}`;
-  // Texts and their heights: 1 is raised, -1 lowered.
+  // Pairs of a text and its height: 1 is raised, -1 is lowered.
   const own: [string, number][] = [[isotope ? String(isotope) : '', 1], [symbol, 0]];
   const follows: [string, number][] = [[hydrogens ? 'H' : '', 0], [hydrogens > 1 ? String(hydrogens) : '', -1]];
   const texts = isLeft ? [[sign, 1] as [string, number], ...follows, ...own] : [...own, ...follows, [sign, 1] as [string, number]];

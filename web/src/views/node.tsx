@@ -1,4 +1,4 @@
-// The node itself: its services, what they wait for, and how much it has to do.
+// The view of the node itself: its services, what they wait for, and its load.
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -24,7 +24,7 @@ interface Look {
   timers: number;
 }
 
-/// Figures of `/metrics`: names with their labels, as they stand there.
+/// Returns the figures of `/metrics` by their names, including labels, as in the response.
 export function measured(text: string): Map<string, number> {
   const found = new Map<string, number>();
   for (const line of text.split('\n')) {
@@ -35,7 +35,7 @@ export function measured(text: string): Map<string, number> {
   return found;
 }
 
-/// How often it is asked how the node is, while the page can be seen.
+/// The milliseconds between two requests for the state of the node, while the page is visible.
 const EVERY_MS = 1000;
 
 export default function NodeView() {

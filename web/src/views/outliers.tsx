@@ -1,9 +1,9 @@
-// Rows far out, as a list.
+// Lists the outliers.
 
 import type { Colouring } from '../state/clusters.ts';
 import { count } from '../state/words.ts';
 
-/// How many rows far out are listed.
+/// The maximum number of outliers in the list.
 const OUTLIERS_LISTED = 12;
 
 export function Outliers({ suffix, outliers, titleOf, pick, choose }: { suffix: string; outliers: NonNullable<Colouring['outliers']>; titleOf: (row: number) => string; pick: (row: number) => void; choose: () => void }) {

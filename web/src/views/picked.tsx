@@ -1,4 +1,4 @@
-// The picked row, with the structure of its compound.
+// Shows the picked row, with the structure of its compound.
 
 import type { Columns } from '../api/columns.ts';
 import { shortest } from '../state/csv.ts';

@@ -1,4 +1,4 @@
-// One picture of a scene, with its tools and notes. Colours, the selection and the picked row are the scene's, shared by all its pictures.
+// One picture of a scene, with its tools and notes. All pictures of a scene share the colours, the selection and the picked row.
 
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { CONTEXT, scaleColour, type Theme } from '../colour/palette.ts';
@@ -15,7 +15,7 @@ import { Icon } from './icon.tsx';
 import { Save } from './save.tsx';
 import type { Settle, Source } from './scene.tsx';
 
-/// How many letters of a name stand in the picture.
+/// The maximum number of letters of a cluster's name in the picture.
 const MARK_MAX = 16;
 
 const TOOLS: [Tool, 'hand' | 'lasso' | 'box', string][] = [['move', 'hand', 'Move (M)'], ['lasso', 'lasso', 'Lasso (L)'], ['box', 'box', 'Box (B)']];
@@ -23,9 +23,9 @@ const TOOLS: [Tool, 'hand' | 'lasso' | 'box', string][] = [['move', 'hand', 'Mov
 export function Picture({ source, frame, views, settings, settle, grouping, chosen, hidden, picked, tool, pointWidth, theme, about, above, under, take, select, pick, hint, fail, handles }: {
   source: Source; frame: Frame; views: Views; settings: Record<string, string>; settle: Settle; grouping: Colouring | null; chosen: Uint8Array | null; hidden: Set<number>; picked: number; tool: Tool;
   pointWidth: number; theme: Theme;
-  /// What is said of all pictures, after what this one shows.
+  /// The texts that are the same for all pictures. They follow the description of this picture.
   about: { caption: string; summary: string };
-  /// What stands above and below the picture.
+  /// The elements above and below the picture.
   above?: preact.ComponentChildren; under?: preact.ComponentChildren;
   take: (tool: Tool) => void; select: (rows: Iterable<number>, how: How, step: string) => void; pick: (row: number) => void;
   hint: (row: number) => { title: string; text: string; colour: string } | null; fail: (caught: unknown) => void;
@@ -39,7 +39,7 @@ export function Picture({ source, frame, views, settings, settle, grouping, chos
   const isEdged = settings[`edge${ending}`] !== 'no' && !layout?.degrees;
   const isPlain = settings[`log${ending}`] === 'no';
   const axes = [x, y, ...(z ? [z] : [])];
-  // Axes on which most rows would lie in one place.
+  // Axes on which most rows would lie near the low end.
   const crowded = useMemo(() => axes.map((column) => !layout && !isSphere && !isEqual && isSkewed(column.values as Float64Array)), [x, y, z, isSphere, isEqual]);
   const logs = isPlain ? axes.map(() => false) : crowded;
   const isLog = logs.includes(true);
@@ -48,7 +48,7 @@ export function Picture({ source, frame, views, settings, settle, grouping, chos
     return cloudOf(axes.map((column, at) => (logs[at] ? logarithm(column) : column)), { isEqual, stretch: layout?.stretch, isEdged });
   }, [isSphere, x, y, z, isEqual, isEdged, isLog]);
 
-  // A map of places has the coast below its points.
+  // A map of places shows the coast below its points.
   const degrees = layout ? layout.degrees : !isSphere && x === longitude && y === latitude && !z ? { breaks: [] } : undefined;
   const isMap = isSphere || degrees !== undefined;
   useEffect(() => {
@@ -62,7 +62,8 @@ export function Picture({ source, frame, views, settings, settle, grouping, chos
     if (!across || !upwards) return null;
     const east = breaks.reduce((sum, [from, to, gutter]) => sum + to - from - gutter, across[1]);
     if (!areDegrees([across[0], east], upwards)) return null;
-    // Once around the Earth: from the date line, or so that rows on both sides of it are together.
+    // The map goes once around the Earth. If the longitudes continue beyond the date line, the map is centred on the rows; otherwise it begins at the date
+    // line.
     const west = across[0] >= -180 && east <= 180 ? -180 : (across[0] + east) / 2 - 180;
     return { shores: onMap(coast.value, cloud, west, breaks), towns: citiesOnMap(coast.value, cloud, west, breaks) };
   }, [coast.value, cloud, isMap]);
@@ -158,7 +159,7 @@ function paintOf(cloud: Cloud, rows: number, grouping: Colouring | null, chosen:
   return paint;
 }
 
-/// The numbers of clusters at the middles of their points, the largest first.
+/// Returns the marks with the names of clusters, at the means of their points, the largest cluster first.
 function marksOf(cloud: Cloud, grouping: Colouring | null, hidden: Set<number>, theme: Theme): Mark[] {
   if (!grouping || grouping.groups.length < 2) return [];
   const sums = grouping.groups.map(() => [0, 0, 0, 0]);

@@ -1,4 +1,4 @@
-// Each column across a topographic map, as a small picture.
+// Draws each column across a topographic map as a small picture.
 
 import { useSignal } from '@preact/signals';
 import { scaleColour } from '../colour/palette.ts';
@@ -10,7 +10,7 @@ export interface PlanesFigure {
   title: string;
   columns: number;
   rows: number;
-  /// Of each: its name, and a value for each node. The first axis of the map runs to the right, the second upwards.
+  /// For each column, its name and its value at each node. The first axis of the map runs to the right, the second upwards.
   planes: { name: string; values: Float32Array }[];
 }
 

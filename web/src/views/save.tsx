@@ -1,16 +1,16 @@
-// A figure as a file: as shapes (SVG) and as pixels (PNG), with the colours that it has on the page.
+// Saves a figure as a file, as shapes (SVG) or pixels (PNG), with its colours on the page.
 
 import { download } from '../state/download.ts';
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/// What the page's style says of a shape, and what a file has to say itself.
+/// The style properties that a file must contain itself, because it has no style sheet.
 const STYLED = [
   'fill', 'fill-opacity', 'stroke', 'stroke-opacity', 'stroke-width', 'stroke-dasharray', 'stroke-linejoin', 'stroke-linecap', 'font-size', 'font-weight', 'font-family',
   'text-anchor', 'paint-order', 'opacity', 'visibility',
 ];
 
-/// How many pixels of a picture stand for one of the page.
+/// The number of PNG pixels per page pixel, in each direction.
 const FINE = 2;
 
 export function element(name: string, attributes: Record<string, string>): SVGElement {
@@ -19,7 +19,7 @@ export function element(name: string, attributes: Record<string, string>): SVGEl
   return made;
 }
 
-/// A copy of a picture of the page that needs no style, on a ground of its own.
+/// Returns a copy of a picture that needs no style sheet, with its own background.
 export function standalone(picture: SVGSVGElement, width: number, height: number, ground: string): SVGSVGElement {
   const copy = picture.cloneNode(true) as SVGSVGElement;
   const [from, to] = [picture.querySelectorAll<SVGElement>('*'), copy.querySelectorAll<SVGElement>('*')];
@@ -39,7 +39,7 @@ export function standalone(picture: SVGSVGElement, width: number, height: number
   return copy;
 }
 
-/// The ground on which the figures of a page stand.
+/// Returns the background colour of the page's figures.
 export function groundOfPage(): string {
   return getComputedStyle(document.documentElement).getPropertyValue('--card').trim() || '#ffffff';
 }
@@ -67,7 +67,7 @@ export async function pngFile(picture: SVGSVGElement): Promise<Blob> {
   }
 }
 
-/// Two buttons that save a figure.
+/// Shows two buttons that save a figure.
 export function Save({ name, make, fail }: { name: string; make: () => SVGSVGElement; fail?: (error: unknown) => void }) {
   const save = async (kind: 'png' | 'svg') => {
     try {

@@ -1,12 +1,12 @@
-// The scale of a column that points are coloured by.
+// The scale of the column that colours the points.
 
 import { scaleColour, type Theme } from '../colour/palette.ts';
 import { count, figure } from '../state/words.ts';
 
-/// How many steps of colour a ramp has.
+/// The number of colours in a ramp.
 const STEPS = 24;
 
-/// The colours of a scale from its low end to its high end, or the other way round.
+/// Shows the colours of a scale, from its low end to its high end or reversed.
 export function Ramp({ isReversed = false, theme }: { isReversed?: boolean; theme: Theme }) {
   return (
     <div class="ramp" aria-hidden="true">

@@ -1,5 +1,5 @@
-// A scene: pictures of points with what they are coloured by, one or several with one selection; rows chosen by lasso, box or cluster, looked at one by one, saved. Where the
-// rows come from is its source's business: a node, or the page of a report that has them inside.
+// A scene: one or several pictures of points that share one selection and one colouring. Rows can be selected by lasso, box or cluster, examined one by one,
+// and saved. The rows come from a source: a node, or the page of a report that contains them.
 
 import { batch, useSignal, type Signal } from '@preact/signals';
 import { Fragment } from 'preact';
@@ -26,33 +26,33 @@ import { Sure } from './sure.tsx';
 export interface LabelSource {
   key: string;
   title: string;
-  /// Another version is loaded anew.
+  /// The version of the labels. When it changes, they are loaded again.
   version: string;
   load: (signal: AbortSignal) => Promise<Colouring>;
-  /// What it has loaded before.
+  /// The colouring, if it has been loaded before.
   ready?: Colouring;
-  /// Whether its labels say how sure they are.
+  /// Whether the labels have probabilities.
   hasProbability?: boolean;
 }
 
-/// What begins the key of a colour that says how sure rows are, in place of their clusters.
+/// The prefix of the key of a colouring by the probabilities of rows instead of their clusters.
 const SURE = 'sure:';
 
-/// The labels that a key of a colour means: the latest ones where nobody has chosen.
+/// Returns the labels that the key of a colouring names. Without a key, returns the first labels.
 export function keyOfLabels(sources: LabelSource[], key = sources[0]?.key): LabelSource | undefined {
   return sources.find((one) => one.key === (key?.startsWith(SURE) ? key.slice(SURE.length) : key));
 }
 
-/// A picture that the source has laid out itself.
+/// A picture for which the source provides the positions.
 export interface Layout {
   key: string;
   title: string;
   x: Column;
   y: Column;
   z?: Column;
-  /// Whether all axes share a unit.
+  /// Whether all axes have the same unit.
   isEqual: boolean;
-  /// How long a unit of each axis is drawn, where that differs.
+  /// The relative length at which a unit of each axis is drawn, if it differs.
   stretch?: [number, number];
   degrees?: Degrees;
   outlines?: Outline[];
@@ -63,31 +63,31 @@ export interface Layout {
 export interface Source {
   name: string;
   columns: Columns;
-  /// How far all rows are, where these are a sample of them: it can only be looked at.
+  /// The progress of loading all rows, if these rows are a sample. Rows of a sample cannot be selected.
   sampled?: preact.JSX.Element;
   id?: string;
   weights?: string;
-  /// What a row is called; without it by its number or its id.
+  /// Returns the name of a row. Without this function, the name is the row's id or its number.
   titleOf?: (row: number) => string;
-  /// What ends the ids of its elements, where a page has several scenes.
+  /// The suffix of the ids of the scene's elements, if a page has several scenes.
   suffix?: string;
   sources: LabelSource[];
   layouts: Layout[];
-  /// Whether all columns share a unit.
+  /// Whether all columns have the same unit.
   isEqual: boolean;
-  /// What points are coloured by at first where there are no clusters.
+  /// The key of the first colouring if there are no clusters.
   colour?: string;
-  /// Where clusters of these rows can be found.
+  /// The address of the form that starts a job on these rows to find clusters.
   find?: string;
-  /// Loads the coast that maps have below their points.
+  /// Loads the coast, which maps show below their points.
   coast?: () => Promise<string>;
-  /// Keeps chosen rows under a name, and says how many there are; a report has no such place.
+  /// Saves the selected rows as a data set, and returns their number. Absent in a report.
   save?: (name: string, csv: Blob, chosen: Uint8Array) => Promise<number>;
 }
 
 export type Settle = (changes: Record<string, string | null>) => void;
 
-/// How many pictures there may be side by side.
+/// The possible numbers of pictures side by side.
 const PICTURES = [1, 2, 4];
 
 export function Scene({ source, settings, settle, choice, asked }: {
@@ -124,7 +124,7 @@ export function Scene({ source, settings, settle, choice, asked }: {
     return () => stop.abort();
   }, [labels?.key ?? colourKey, labels?.version]);
 
-  // Of each row: whether it is chosen. A new array for each choice, so that what depends on it is made anew.
+  // For each row, whether it is selected. Each selection is a new array, so that the pictures notice the change.
   const chosen = useSignal<Uint8Array | null>(null);
   const recipe = useSignal<string[]>([]);
   const hidden = useSignal<Set<number>>(new Set());
@@ -132,12 +132,12 @@ export function Scene({ source, settings, settle, choice, asked }: {
   const tool = useSignal<Tool>('move');
   const width = useSignal(0);
   const handles = useRef(new Set<{ current: Handle | null }>()).current;
-  // Names that somebody gives clusters, by their number.
+  // The names that the user gives to clusters, by their number.
   const given = useSignal<Map<number, string>>(new Map());
   const kept = useSignal<Kept | null>(null);
-  // What is there already has no frame without its colours, and labels of a sample are none of all rows.
+  // Loaded labels are used at once, so that no frame is drawn without colours. Labels of a sample do not apply to all rows.
   const plain = labels?.ready ?? (colouring.value?.groupOf.length === columns.rows ? colouring.value : null);
-  // Where clusters merge as their number falls, fewer of them can be shown.
+  // The number of clusters, if they can be merged to show fewer.
   const most = plain?.groups.some(({ joins }) => joins) ? plain.groups.filter(({ number }) => number >= 0).length : 0;
   const fewer = Number(settings.merged) >= 1 && Number(settings.merged) < most ? Number(settings.merged) : 0;
   const grouping = useMemo(() => {
@@ -197,7 +197,7 @@ export function Scene({ source, settings, settle, choice, asked }: {
     if (group >= 0) choose(ofGroup(group), 'replace', `cluster ${grouping.groups[group].name}`);
   }, [asking]);
 
-  // Below the picture, beside the list if that is longer.
+  // Box plots go below the picture, beside the list of groups if the list is longer.
   const hasBoxes = !source.sampled && grouping !== null && grouping.groups.length > 0 && usable.length > 0;
 
   const pointWidth = width.value || (columns.rows > 300_000 ? 1 : columns.rows > 30_000 ? 2 : columns.rows > 3000 ? 4 : columns.rows > 500 ? 7 : 9);

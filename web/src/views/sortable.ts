@@ -1,6 +1,6 @@
-// Tables of a page that was written elsewhere: the heads of their columns become buttons that sort.
+// Makes the tables of a finished page sortable: the heads of their columns become buttons.
 
-/// What a cell is sorted by: the number that it carries or begins with, else its text.
+/// Returns the key by which a cell is sorted: its `data-value`, the number at its beginning, or its text.
 export function keyOf(cell: { dataset: { value?: string }; textContent: string | null }): number | string {
   if (cell.dataset.value !== undefined) return Number(cell.dataset.value);
   const text = (cell.textContent ?? '').trim().replaceAll('−', '-');

@@ -1,4 +1,4 @@
-// How sure rows are of their cluster.
+// The probabilities with which rows belong to their clusters.
 
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
@@ -8,10 +8,10 @@ import { howOf, type How } from '../state/selection.ts';
 import { count } from '../state/words.ts';
 import { Ramp } from './scale.tsx';
 
-/// Rows are selected below this probability, until another is chosen.
+/// The probability below which rows are selected, until the user chooses another one.
 const LIMIT = 0.8;
 
-/// How sure rows are of their cluster: the scale of colours, where points have them, and rows below a limit.
+/// Shows the scale of probabilities if colours follow them, and lets the user select the rows below a limit.
 export function Sure({ suffix, grouping, theme, choose }: { suffix: string; grouping: Colouring; theme: Theme; choose: (limit: number, how: How) => void }) {
   const limit = useSignal(LIMIT);
   const number = useMemo(() => {

@@ -1,4 +1,4 @@
-// Rows of a data set, page by page.
+// Shows the rows of a data set, page by page.
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -35,7 +35,7 @@ export function Rows({ datasets, name, caption, version }: { datasets: string; n
   if (error.value) return <Trouble error={error.value} />;
   if (!page.value) return <p class="note">Reading…</p>;
   const { rows, json } = page.value;
-  // JSON has no order of columns; the data set has.
+  // The columns of JSON rows have no fixed order, so the data set's order is used.
   const names = known?.columns.map((column) => column.name) ?? Object.keys(json[0] ?? {});
   const last = Math.min(rows, first + json.length);
   return (
@@ -60,7 +60,7 @@ export function Rows({ datasets, name, caption, version }: { datasets: string; n
   );
 }
 
-/// A table that scrolls by itself. Without `first` its rows have no numbers.
+/// A table with its own scroll bar. Without `first`, its rows have no numbers.
 export function Grid({
   caption,
   names,
@@ -114,7 +114,7 @@ export function Grid({
   );
 }
 
-/// Sequences and fingerprints are longer than a screen is wide.
+/// Formats a value, and shortens long texts such as sequences and fingerprints to 78 characters.
 function short(value: unknown): string {
   const text = typeof value === 'string' ? value : figure(value, 6);
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;

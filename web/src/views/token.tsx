@@ -1,4 +1,4 @@
-// Asks for a token, when the node wants one.
+// Asks the user for a token when the node requires one.
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// Workflows: runs, their steps over time, and a file that becomes a run.
+// The view of workflows: their runs, the steps of each run over time, and a form that starts a run from a file.
 
 import { useSignal } from '@preact/signals';
 import { post } from '../api/http.ts';
@@ -170,7 +170,7 @@ function Begin({ path }: { path: string }) {
   );
 }
 
-/// A value of a parameter as JSON if it is that, else as text.
+/// Parses the value of a parameter as JSON, or returns it as text if it is not JSON.
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -192,7 +192,7 @@ function Detail({ path, name, run }: { path: string; name: string; run: Run }) {
   };
   const linked = Object.entries(run.steps).map(([step, { needs, state }]) => ({ name: step, needs: needs ?? [], state }));
   const drawing = layered(linked);
-  // Each step stands below all that it needs.
+  // Each step is listed below all steps that it needs.
   const steps = [...drawing.steps].sort((a, b) => a.layer - b.layer || a.row - b.row).map((place): [string, StepRecord] => [place.name, run.steps[place.name]]);
   const isRunning = run.state === 'running';
   const whole = Math.max(run.elapsed_ms, ...steps.map(([, step]) => step.ended_ms ?? 0), 1);
@@ -275,10 +275,10 @@ function Step({ name, record, whole, elapsed, again }: { name: string; record: S
   );
 }
 
-/// How many figures of a job stand beside its links.
+/// The maximum number of a job's figures beside its links.
 const FIGURES = 4;
 
-/// A job of a step: links to it and to its points, and its first figures, where it is on this node.
+/// Shows a job of a step. If the job is on this node, links to it and to its points, and its first figures are shown.
 function JobOf({ service, id, output }: { service?: string; id: string; output: unknown }) {
   const job = service ? documentOf<Jobs>(service).value?.jobs[id] : undefined;
   if (!job) return <>job {id} <Answer output={output} /></>;
@@ -292,7 +292,7 @@ function JobOf({ service, id, output }: { service?: string; id: string; output: 
   );
 }
 
-/// What a step answered, with a link to the data set that it names, where this node has it.
+/// Shows the output of a step. If the output names a data set of this node, a link to the data set is shown.
 function Answer({ output }: { output: unknown }) {
   const path = datasetsPath();
   const name = (output as { dataset?: unknown } | null | undefined)?.dataset;

@@ -5,7 +5,8 @@ use lehr_methods::numbers::{fixed, significant};
 /// A tick: its value and its label.
 pub type Tick = (f64, String);
 
-/// Returns the distance between ticks: 1, 2 or 5 times a power of ten. The distance gives at most `most` ticks.
+/// Returns the distance between ticks: the smallest 1, 2 or 5 times a power of ten that divides `length` into at most
+/// `most` parts.
 fn step(length: f64, most: usize) -> f64 {
     let least = length / most as f64;
     let power = libm::pow(10.0, libm::floor(libm::log10(least)));
@@ -20,7 +21,7 @@ fn typeset(text: String) -> String {
 /// Returns the ticks between two values.
 pub fn ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
     let step = step(high - low, most.max(1));
-    // A multiple of the step that lies beyond an end only because of rounding still gets a tick.
+    // A multiple of the step that lies beyond an end of the axis only because of rounding still gets a tick.
     let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
     if !(step > 0.0 && step.is_finite() && last - first < 1e3) || first + 1.0 == first {
         // The values are so close together, or so large, that no round numbers lie between them.

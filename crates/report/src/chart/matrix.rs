@@ -4,7 +4,7 @@ use super::{BOTTOM, LEGEND_GROUPS, LEGEND_MAX, Mark, NAME, NOTE, SIZE, SMALL, TI
 use crate::drawing::{Anchor, Drawing, Font, INK, NOTHING, QUIET, Shape, WHITE, cluster_color, mixed};
 use crate::heat::Heat;
 
-/// The colour of similar items.
+/// The colour of the dissimilarity 0. Larger dissimilarities are lighter.
 const NEAR: [u8; 3] = [0x0b, 0x2a, 0x4a];
 /// The width of the bars beside the matrix that mark the clusters.
 const BAR: f64 = 8.0;
@@ -13,7 +13,7 @@ fn shade(share: f64) -> [u8; 3] {
     mixed(NEAR, WHITE, share.clamp(0.0, 1.0))
 }
 
-/// Draws a matrix; `names` has a short description of each cluster.
+/// Draws the dissimilarities. `names` has a short description of each cluster.
 pub fn draw(title: &str, note: &str, heat: &Heat, names: &[String]) -> Drawing {
     let font = Font::default();
     let mut drawing = Drawing { size: SIZE, title: title.to_owned(), shapes: Vec::new() };

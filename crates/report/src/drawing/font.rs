@@ -5,10 +5,10 @@ use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
 const BYTES: &[u8] = include_bytes!("../../font/DejaVuSans-subset.ttf");
 
-/// The number of line segments that approximate a curve of a letter.
+/// The number of line segments that approximate each curve in the outline of a letter.
 const STEPS: usize = 6;
 
-/// The font.
+/// The font in which Lehr measures and draws text.
 pub struct Font(Face<'static>);
 
 impl Default for Font {
@@ -37,7 +37,7 @@ impl Font {
         text.chars().map(|letter| self.advance(self.glyph(letter))).sum::<f64>() * size
     }
 
-    /// Shortens a text to a width, and puts `…` at the end if it was cut.
+    /// Shortens a text to the width `length`. A shortened text ends with `…`.
     pub fn fitting(&self, text: &str, size: f64, length: f64) -> String {
         if self.width(text, size) <= length {
             return text.to_owned();
@@ -50,7 +50,7 @@ impl Font {
         kept + "…"
     }
 
-    /// Breaks a text between words into lines that fit a width.
+    /// Breaks a text between words into lines of at most the width `length`, if no single word is wider.
     pub fn wrapped(&self, text: &str, size: f64, length: f64) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for word in text.split_whitespace() {

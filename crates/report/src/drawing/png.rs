@@ -6,10 +6,10 @@ use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
 
 const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
-/// The content of the chunk that names Lehr as the program that wrote the file. It follows the header chunk.
+/// The content of the chunk that names Lehr as the program that wrote the file. This chunk follows the header chunk.
 const MAKER: &[u8] = b"Software\0lehr";
 
-/// The position of this chunk: after the signature and the header chunk, which has 13 bytes of data.
+/// The position of the chunk with [`MAKER`]: after the signature and the header chunk, which has 13 bytes of data.
 const MAKER_AT: usize = SIGNATURE.len() + 25;
 
 /// Returns whether a file with these first bytes was written by Lehr.
@@ -28,7 +28,7 @@ fn chunk(file: &mut Vec<u8>, name: &[u8; 4], content: &[u8]) {
     file.extend(crc.sum().to_be_bytes());
 }
 
-/// Encodes an image with `columns` pixels in each row.
+/// Encodes an image with `columns` pixels in each row. `pixels` has three bytes for each pixel.
 pub(super) fn encoded(columns: usize, pixels: &[u8]) -> Vec<u8> {
     let rows = pixels.len() / (3 * columns).max(1);
     let mut header = Vec::with_capacity(13);

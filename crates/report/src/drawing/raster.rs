@@ -1,8 +1,8 @@
 //! Renders a drawing as a raster image.
-//!
-//! For each pixel, this module computes the share that a shape covers. For discs, rings and lines, the share follows
-//! from the distance. For polygons and letters, it follows from the points where a few horizontal lines through the
-//! pixel cross the outlines. The module uses only operations that round alike on every machine.
+//! For each pixel, this module computes the share of the pixel that a shape covers. For discs, rings and lines, the
+//! share follows from the distance between pixel and shape. For polygons and letters, it follows from the points where
+//! a few horizontal lines through the pixel cross the outlines. The module uses only operations that round in the same
+//! way on every machine, so the image is bit-identical.
 
 use super::{Anchor, COVERS, Color, Drawing, Font, Shape, Text, WHITE, dashes, png};
 
@@ -32,7 +32,7 @@ struct Image {
     font: Font,
 }
 
-/// Converts positions to pixels.
+/// Converts positions from units of the drawing to pixels.
 fn finer(points: &[(f64, f64)]) -> Places {
     points.iter().map(|(x, y)| (x * FINE, y * FINE)).collect()
 }
@@ -85,7 +85,7 @@ impl Image {
         [range(from.0, to.0, self.width), range(from.1, to.1, self.height)]
     }
 
-    /// Covers pixels according to their distance from a position.
+    /// Covers the pixels around a position. `part` returns the covered share for the distance of a pixel.
     fn around(&mut self, (x, y): (f64, f64), radius: f64, color: Color, part: impl Fn(f64) -> f64) {
         let reach = radius + 1.0;
         let [columns, rows] = self.pixels_of((x - reach, y - reach), (x + reach, y + reach));
@@ -132,7 +132,8 @@ impl Image {
         }
     }
 
-    /// Returns the share of each pixel that lies inside closed outlines.
+    /// Returns the column and the row of each pixel that lies at least partly inside closed outlines, and the share
+    /// inside.
     fn covered(&self, outlines: &[Places]) -> Vec<(usize, usize, f64)> {
         let places = || outlines.iter().flatten();
         let low = places().fold((f64::INFINITY, f64::INFINITY), |(x, y), p| (x.min(p.0), y.min(p.1)));

@@ -8,7 +8,7 @@ use crate::packed::base64;
 /// The first bytes of every SVG that Lehr writes.
 pub(super) const HEAD: &str = "<!-- a figure of lehr -->\n<svg ";
 
-/// Fonts that are not wider than the font with which text is measured.
+/// The fonts of texts, which are not wider than the font with which Lehr measures text.
 const FONTS: &str = "DejaVu Sans, Verdana, Helvetica, Arial, sans-serif";
 
 /// Returns the whole file.
@@ -44,7 +44,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Writes a coordinate to a hundredth, without trailing zeros.
+/// Formats a number with up to two decimals, without trailing zeros.
 fn short(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
