@@ -7,6 +7,7 @@
 //! - Two columns become the two axes. A single column is drawn along x, and the rows are spread over y so that they do
 //!   not hide each other.
 //! - More columns are drawn along their first two principal axes (`principal_axes.rs`).
+//!
 //! If there are more than [`ROWS_MAX`] rows, the picture shows a sample from the whole length of the table.
 
 use std::collections::HashSet;

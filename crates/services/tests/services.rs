@@ -24,6 +24,7 @@ enum Way {
 }
 
 impl World {
+    /// Returns the host with the services.
     pub fn host(&self) -> &Host {
         &self.host
     }
