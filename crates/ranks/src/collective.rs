@@ -1,6 +1,6 @@
 //! The collectives: calls that all ranks make together. Between threads, each collective is one exchange
 //! (`fabric/threads/exchange.rs`) or goes over lanes (`neighbours.rs`). On every other fabric it consists of messages
-//! (`steps.rs`). All three ways produce the same bits.
+//! (`steps.rs`). The results have the same bits in all three cases.
 
 mod all_gather;
 mod all_reduce;

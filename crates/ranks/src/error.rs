@@ -14,7 +14,8 @@ pub enum Error {
         /// The panic's message.
         message: String,
     },
-    /// This rank waited for a rank that had ended (early, or by a panic), or that had failed because of such a rank.
+    /// This rank waited for a rank that had ended (early, or by a panic), or that had failed because another rank had
+    /// ended.
     RankLeft {
         /// The rank that had ended, by its number in the world.
         rank: usize,
@@ -26,13 +27,13 @@ pub enum Error {
         /// The message of that process.
         message: String,
     },
-    /// A rank did not arrive within the patience of a communicator.
+    /// A rank did not arrive within the communicator's [patience](crate::Communicator::set_patience).
     Late {
-        /// The rank; `None` if any rank was accepted.
+        /// The rank that did not arrive, by its number in the world; `None` if any rank was accepted.
         rank: Option<usize>,
         /// The call in which this rank was waiting.
         waiting_in: &'static str,
-        /// The duration of the wait.
+        /// The communicator's patience, which is how long this rank waited.
         limit: Duration,
     },
     /// The dispatcher was shut down before the rank ended.
@@ -40,20 +41,21 @@ pub enum Error {
         /// The rank.
         rank: usize,
     },
-    /// The ranks called a collective with different lengths or roots.
+    /// Ranks made different calls, or called a collective with different lengths or roots.
     Mismatch {
         /// The collective.
         collective: &'static str,
-        /// The values that disagree.
+        /// Two ranks that disagree, and their calls.
         detail: String,
     },
-    /// A message is longer than the memory for it. It was received, and is lost.
+    /// A message is longer than the memory for it or, in a shift or an exchange, has another length. The message was
+    /// received, and is lost.
     Truncated {
         /// The sender.
         source: usize,
         /// The number of bytes sent.
         sent: usize,
-        /// The number of bytes that fit.
+        /// The length of the memory in bytes.
         room: usize,
     },
     /// A message does not hold values of the requested type.
@@ -73,9 +75,9 @@ pub enum Error {
         /// The transport's message.
         message: String,
     },
-    /// The layout, engine or number of ranks is invalid.
+    /// An argument is invalid: a layout, an engine, a number of ranks or threads, or a value that cannot be serialised.
     Invalid {
-        /// The given value and the allowed values.
+        /// The message, which names the given value.
         message: String,
     },
     /// No dispatcher could be started.

@@ -5,14 +5,15 @@
 
 use std::ops::Range;
 
-/// The minimum number of leaves, if there are enough rows. It balances ranks to within a fraction of a per cent.
+/// The minimum number of leaves, if there are enough rows. With so many leaves, a few ranks are balanced to within
+/// about two per cent of their rows.
 const LEAVES_MIN: usize = 256;
-/// The minimum number of rows in a leaf: with fewer, the overhead would be noticeable.
+/// The minimum number of rows in a leaf: with fewer rows, the overhead would be noticeable.
 const LEAF_ROWS_MIN: usize = 32;
-/// The maximum number of rows in a leaf: with more, a leaf would not fit in a core's cache.
+/// The maximum number of rows in a leaf: with more rows, a leaf would not fit in a core's cache.
 const LEAF_ROWS_MAX: usize = 4096;
 
-/// The leaves of a number of rows, and the ranks that they belong to.
+/// The division of rows into leaves, and of leaves among ranks.
 ///
 /// # Example
 /// ```

@@ -1,11 +1,12 @@
-//! The clock, nested timers over it, and the sums of timers over all ranks. No result depends on it.
+//! Stopwatches, nested timers by phase, and the spread of these times over all ranks. No result of a method depends on
+//! them.
 
 use lehr_sync::Moment;
 
 use crate::communicator::Communicator;
 use crate::error::Error;
 
-/// Measures the time since its start.
+/// A clock that measures the seconds since it was started.
 ///
 /// # Example
 /// ```
@@ -18,7 +19,7 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Starts to measure.
+    /// Starts a stopwatch.
     pub fn start() -> Self {
         Self { start: Moment::now() }
     }
@@ -29,7 +30,8 @@ impl Stopwatch {
     }
 }
 
-/// Seconds by phase. Phases can be nested: each counts only the time during which it was the innermost.
+/// The seconds spent in each phase. Phases can be nested: a phase counts only the time during which it is the innermost
+/// phase.
 ///
 /// # Example
 /// ```
@@ -43,9 +45,9 @@ impl Stopwatch {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Phases {
-    /// In order of first entry.
+    /// The phases and their seconds, in order of first entry.
     totals: Vec<(&'static str, f64)>,
-    /// Positions in `totals`, the innermost last.
+    /// The open phases, as positions in `totals`, the innermost last.
     open: Vec<usize>,
     since: Option<Stopwatch>,
 }
@@ -92,12 +94,13 @@ impl Phases {
         self.totals[phase].1 += seconds;
     }
 
-    /// Returns the seconds of each phase, in order of first entry; open phases count up to their last change.
+    /// Returns the seconds of each phase, in order of first entry; the time since the last call of
+    /// [`enter`](Self::enter) or [`leave`](Self::leave) is not included.
     pub fn seconds(&self) -> Vec<(String, f64)> {
         self.totals.iter().map(|(name, seconds)| ((*name).to_owned(), *seconds)).collect()
     }
 
-    /// Charges the time since the last change to the innermost phase.
+    /// Adds the time since the last call of `enter` or `leave` to the innermost phase.
     fn charge(&mut self) {
         let now = Stopwatch::start();
         if let (Some(since), Some(&phase)) = (self.since, self.open.last()) {
@@ -107,7 +110,7 @@ impl Phases {
     }
 }
 
-/// The seconds of a phase over the ranks.
+/// The spread over the ranks of the seconds that they spent in a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
     /// The phase.
@@ -120,13 +123,13 @@ pub struct Spread {
     pub mean_s: f64,
     /// The longest time of these ranks, in seconds.
     pub max_s: f64,
-    /// The rank with the longest time; the lowest of several.
+    /// The rank with the longest time; if several ranks have it, the lowest of them.
     pub slowest: usize,
 }
 
 impl Communicator {
-    /// Collects the phases of all ranks. All ranks get the same table, in order of first entry on rank 0, then on rank
-    /// 1, and so on.
+    /// Collects the phases of all ranks. All ranks get the same table. It has the phases of rank 0 in order of first
+    /// entry, then the further phases of rank 1, and so on.
     ///
     /// # Errors
     /// Returns the errors of [`all_gather_v`](Self::all_gather_v).
@@ -162,7 +165,7 @@ impl Communicator {
                 let spread = &mut spreads[place];
                 spread.ranks += 1;
                 spread.min_s = spread.min_s.min(seconds);
-                // The sum, until all ranks have been seen.
+                // `mean_s` holds the sum until all ranks have been seen.
                 spread.mean_s += seconds;
                 if seconds > spread.max_s {
                     (spread.max_s, spread.slowest) = (seconds, rank);

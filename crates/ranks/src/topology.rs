@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
-/// The neighbour beyond the last rank of a dimension.
+/// Whether the ranks at the two ends of a dimension are neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Boundary {
-    /// The ranks at the ends have one neighbour fewer (paper 001 figure 1d).
+    /// They are not neighbours, so each of them has one neighbour fewer (paper 001 figure 1d).
     Open,
-    /// The neighbour is the first rank: a ring or, in several dimensions, a torus (paper 001 figure 1c).
+    /// They are neighbours, so that the ranks form a ring or, in several dimensions, a torus (paper 001 figure 1c).
     Periodic,
 }
 
 /// Ranks on a Cartesian grid, numbered so that the last coordinate varies fastest.
 ///
-/// Directions are numbered too: direction 2d leads to the lower neighbour in dimension d, direction 2d + 1 to the upper
+/// Directions have numbers too: direction 2d leads to the lower neighbour in dimension d, direction 2d + 1 to the upper
 /// neighbour.
 ///
 /// # Example
@@ -57,7 +57,7 @@ impl Grid {
         self.dimensions.iter().map(|(extent, _)| extent).product()
     }
 
-    /// Returns the numbers of the directions.
+    /// Returns the numbers of all directions, two for each dimension.
     pub fn directions(&self) -> Range<usize> {
         0..2 * self.dimensions.len()
     }
@@ -96,7 +96,8 @@ impl Grid {
         })
     }
 
-    /// Returns the rank at this distance up (or down, if negative) in a dimension; `None` beyond an open boundary.
+    /// Returns the rank that is `displacement` positions up (down, if negative) in a dimension; `None` beyond an open
+    /// boundary.
     ///
     /// # Panics
     /// Panics if there is no such rank or dimension.
@@ -111,7 +112,7 @@ impl Grid {
         Some(self.rank(&coordinates))
     }
 
-    /// Returns the neighbour in a direction; `None` beyond an open boundary.
+    /// Returns a rank's neighbour in a direction; `None` beyond an open boundary.
     ///
     /// # Panics
     /// Panics if there is no such rank or direction.
