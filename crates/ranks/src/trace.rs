@@ -17,7 +17,7 @@ use crate::communicator::Communicator;
 use crate::error::Error;
 use crate::timing::Stopwatch;
 
-/// A rank's activity.
+/// The kinds of activity of a rank that a trace records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Activity {
     /// The program's own work.
@@ -31,7 +31,7 @@ pub enum Activity {
 }
 
 impl Activity {
-    /// Returns the name in the file.
+    /// Returns the activity's category in the trace file.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Compute => "compute",
@@ -47,11 +47,11 @@ impl Activity {
 pub struct Span {
     /// The activity.
     pub activity: Activity,
-    /// The name of the call or, for computing, the name that the program gives it.
+    /// The name of the call or, for computing and for phases, the name that the program gives.
     pub name: &'static str,
-    /// The time of its beginning, in seconds since the beginning of the trace.
+    /// The time when the span begins, in seconds since the beginning of the trace.
     pub start_s: f64,
-    /// The duration, in seconds.
+    /// The duration of the span, in seconds.
     pub duration_s: f64,
 }
 
@@ -85,9 +85,9 @@ pub struct Trace {
 struct Noted {
     /// The tracks of this process, each with its rank's number in the world.
     tracks: Vec<(usize, Arc<Track>)>,
-    /// The spans of ranks in other processes, as events of the file.
+    /// The spans of ranks in other processes, as events of the trace file.
     elsewhere: Vec<String>,
-    /// The offset that makes this process's times match the times of rank 0's process.
+    /// The number of nanoseconds to add to this process's times, so that they match the times of rank 0's process.
     shift_ns: i64,
 }
 
@@ -100,18 +100,18 @@ pub(crate) struct Track {
 
 #[derive(Debug)]
 struct State {
-    /// `None` if only sums are wanted.
+    /// The rank's spans; `None` if the trace keeps only sums.
     spans: Option<Vec<Span>>,
     sums: Sums,
     /// The end of the last call, since which the rank has been computing.
     idle_since_s: f64,
     /// The program's name for the current computation.
     computing: &'static str,
-    /// The phase of the rank, and its start.
+    /// The phase of the program that this rank is in, and the time when it began, in seconds.
     phase: Option<(&'static str, f64)>,
 }
 
-/// The name of a computation that the program does not name.
+/// The name of a computation to which the program gives no name.
 const COMPUTE: &str = "compute";
 
 /// The time of a rank by kind of activity, in seconds.
@@ -188,8 +188,8 @@ impl Trace {
         of.flat_map(|(_, track)| track.state.lock().spans.clone().unwrap_or_default()).collect()
     }
 
-    /// Returns the trace as a file for a viewer. There, ranks appear as threads of their processes, named by their
-    /// numbers.
+    /// Returns the content of a trace file for a viewer. The viewer shows ranks as threads of their processes, named by
+    /// their numbers.
     pub fn json(&self) -> String {
         let noted = self.noted.lock();
         let mut events = Vec::new();
@@ -203,7 +203,7 @@ impl Trace {
 }
 
 impl Noted {
-    /// Returns the lowest rank of this process, which is the process's number in the file.
+    /// Returns the lowest rank of this process, which is the process's number in the trace file.
     fn first(&self) -> usize {
         self.tracks.iter().map(|(rank, _)| *rank).min().unwrap_or(0)
     }
@@ -214,14 +214,15 @@ impl Noted {
         format!(r#"{{"ph":"M","pid":{first},"name":"process_name","args":{{"name":"process of {name}"}}}}"#)
     }
 
-    /// Returns a rank's track as events of the file, without a comma at the end.
+    /// Returns a rank's track as events of the trace file, without a comma at the end.
     fn events(&self, rank: usize, track: &Track) -> String {
         let process = self.first();
         let mut json = format!(
             r#"{{"ph":"M","pid":{process},"tid":{rank},"name":"thread_name","args":{{"name":"rank {rank}"}}}}"#
         );
         for span in track.state.lock().spans.iter().flatten() {
-            // Whole nanoseconds, as the clock gave them, so that a span begins exactly where the one before it ends.
+            // Times are rounded to whole nanoseconds, as the clock gave them, so that a span begins exactly where the
+            // span before it ends.
             let ns = |seconds: f64| (seconds * 1e9).round() as i64;
             let start_ns = ns(span.start_s);
             let duration_ns = ns(span.start_s + span.duration_s) - start_ns;
@@ -240,7 +241,7 @@ impl Noted {
     }
 }
 
-/// Returns nanoseconds in the file's unit.
+/// Returns a time in nanoseconds as text in microseconds, the unit of the trace file.
 fn microseconds(ns: i64) -> String {
     let sign = if ns < 0 { "-" } else { "" };
     format!("{sign}{}.{:03}", ns.unsigned_abs() / 1000, ns.unsigned_abs() % 1000)
@@ -281,8 +282,8 @@ impl Communicator {
         let own_s = trace.start.seconds();
         let mut lead_s = [own_s];
         self.broadcast(0, &mut lead_s).await?;
-        // After the barrier, all ranks have their tracks, so that the lowest rank of a process knows that it sets the
-        // process's shift.
+        // After the barrier, all ranks have their tracks. So the lowest rank of each process knows that it is the
+        // lowest, and sets the process's `shift_ns`.
         let mut noted = trace.noted.lock();
         if noted.first() == self.group.world(self.rank()) && self.rank() > 0 {
             noted.shift_ns = ((lead_s[0] - own_s) * 1e9).round() as i64;
@@ -316,7 +317,7 @@ impl Communicator {
     /// assert!(traces[0].json().contains("process of rank 1"));
     /// ```
     pub async fn gather_trace(&mut self, trace: &Trace) -> Result<(), Error> {
-        // No rank reads its times before they are aligned.
+        // After this barrier, the times of all processes are aligned, so each rank may write its events.
         self.barrier().await?;
         let own = self.group.world(self.rank());
         let events = {
@@ -366,7 +367,8 @@ impl Communicator {
         Some(state.sums)
     }
 
-    /// Names the computation of the rank since its last call; does nothing unless the program records a trace.
+    /// Names the computation of this rank since its last call of the communicator; does nothing if this rank records no
+    /// trace.
     ///
     /// # Example
     /// ```
@@ -394,7 +396,8 @@ impl Communicator {
         }
     }
 
-    /// Names the computation of the rank from now until its next call; does nothing unless the program records a trace.
+    /// Names the computation of this rank from now until its next call of the communicator; does nothing if this rank
+    /// records no trace.
     ///
     /// # Example
     /// See [`note_phase`](Self::note_phase).
@@ -405,7 +408,7 @@ impl Communicator {
         }
     }
 
-    /// Begins a phase of the program and ends the previous phase; does nothing unless the program records a trace.
+    /// Begins a phase of the program and ends the previous phase; does nothing if this rank records no trace.
     ///
     /// # Example
     /// ```
@@ -434,7 +437,7 @@ impl Communicator {
         }
     }
 
-    /// Begins the span of a call.
+    /// Begins a span, which ends when the returned value is dropped; returns `None` if this rank records no trace.
     pub(crate) fn noting(&self, activity: Activity, name: &'static str) -> Option<OpenSpan> {
         self.settings.track.as_ref().map(|track| track.begin(activity, name))
     }
@@ -443,7 +446,7 @@ impl Communicator {
 impl Track {
     pub(crate) fn begin(self: &Arc<Self>, activity: Activity, name: &'static str) -> OpenSpan {
         let start_s = self.start.seconds();
-        // The work of a call inside another call does not count as computing.
+        // A call ends the computation before it. A wait does not, because it is part of a call.
         if activity == Activity::Communication {
             self.state.lock().compute(start_s, COMPUTE);
         }
@@ -451,7 +454,7 @@ impl Track {
     }
 }
 
-/// Records a span when it is dropped.
+/// A span that has begun, and that is recorded when this value is dropped.
 pub(crate) struct OpenSpan {
     track: Arc<Track>,
     activity: Activity,

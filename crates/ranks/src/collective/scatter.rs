@@ -1,9 +1,9 @@
 //! Scatter.
 //!
 //! Required: the root; on all ranks the same number of values for [`scatter`](Communicator::scatter), any number for
-//! [`scatter_v`](Communicator::scatter_v). Checked: both, by comparing them. Algorithm: between threads, an exchange in
-//! which the root deposits everything and each rank copies its part. Over messages, the root sends each rank its part.
-//! Result: each rank has its part.
+//! [`scatter_v`](Communicator::scatter_v). Checked: the root and, where required, the lengths, by comparing them.
+//! Algorithm: between threads, an exchange in which the root deposits the values of all ranks and each rank copies its
+//! part. Over messages, the root sends each rank its part. Result: each rank has its part of the root's values.
 
 use crate::check::rooted;
 use crate::communicator::{Call, Communicator};

@@ -14,7 +14,7 @@
 //! frame does not wrap around the end of the ring: if it does not fit before the end, a head says that the rest of the
 //! ring is skipped.
 //!
-//! The receiver reports only now and then how many lines it has taken: once these are at least a quarter of the ring.
+//! The receiver reports the number of lines taken only after it has taken a quarter of the ring since its last report.
 //! So the sender seldom has to fetch the line with this number.
 
 use std::ops::Deref;
