@@ -12,9 +12,9 @@ use std::ffi::{c_char, c_int, c_void};
 /// `MPI_Count`: 64 bits, signed.
 pub(crate) type Count = i64;
 
-/// Declares a handle type. The ABI's handles are pointers to incomplete structs with small integers as predefined
-/// values. Lehr never follows them, so an address-sized number replaces them: it is passed the same way, and can cross
-/// threads.
+/// Declares the handle types. The ABI's handles are pointers to incomplete structs, and its predefined handles are
+/// small integers. Lehr never follows these pointers, so each handle is an address-sized number, which is passed in the
+/// same way and can cross threads.
 macro_rules! handles {
     ($($(#[$doc:meta])* $name:ident { $($(#[$constant_doc:meta])* $constant:ident = $value:literal,)* })*) => {$(
         $(#[$doc])*
@@ -46,7 +46,7 @@ handles! {
     }
     /// `MPI_Errhandler`.
     ErrorHandler {
-        /// Errors are returned as return codes.
+        /// MPI returns errors as return codes.
         RETURN = 0x143,
     }
     /// `MPI_Request`.
@@ -61,7 +61,7 @@ handles! {
     }
     /// `MPI_Datatype`.
     Datatype {
-        /// Uninterpreted bytes.
+        /// Bytes that MPI does not convert.
         BYTE = 0x247,
     }
 }

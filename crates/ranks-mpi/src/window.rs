@@ -6,7 +6,7 @@
 //! MPI knows how to share memory on this machine. A segment has a ring for the frames from each other process.
 //!
 //! Frames that are too long for a ring go by MPI. If a ring is full, `link.rs` holds frames back, and keeps all frames
-//! in order. Windows are used only for their memory: no epochs, no one-sided calls.
+//! in order. Lehr uses a window only for its memory: it uses no epochs and no one-sided calls.
 //!
 //! | words of a segment | content |
 //! | --- | --- |
@@ -23,13 +23,13 @@ use crate::mpi::Mpi;
 
 /// The number of words at the head of a segment.
 const HEAD: usize = 16;
-/// The maximum number of bytes that the rings to one process take together.
+/// The maximum number of bytes that the rings to one process take together, if it allows rings of the smallest size.
 const SEGMENT_BYTES: usize = 1 << 20;
-/// The smallest and the largest size of one ring in bytes: enough for some messages of 8 KiB, and always enough for
-/// short ones.
+/// The smallest and the largest size of one ring in bytes. The largest ring has room for some messages of 8 KiB, and
+/// the smallest for many short messages.
 const RING_BYTES: (usize, usize) = (1 << 12, 1 << 16);
 
-/// The rings of this process to and from the other processes of its machine.
+/// The rings from this process to the other processes of its machine, and from those processes to it.
 pub(crate) struct Window {
     comm: Comm,
     window: Win,
