@@ -20,7 +20,7 @@ use variants::{Mode, Set};
 /// Makes a set of ports from an enum of messages, with a variant for each kind of message.
 ///
 /// Without options, `enum Ops` gets the type `OpsPort`: one queue for messages of all kinds, which keeps their order of
-/// arrival and has a receive method for each kind. With `#[port_set(split)]`, `Ops` gets the type `OpsPorts`: a
+/// arrival. `OpsPort` has a receive method for each kind. With `#[port_set(split)]`, `Ops` gets the type `OpsPorts`: a
 /// separate port for each kind, for joins and capacities, and a `post` that finds the right port. For examples and the
 /// generated code, see the module page of `lehr_runtime::port_set`.
 ///

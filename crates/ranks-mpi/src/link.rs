@@ -41,8 +41,8 @@ const NEAR: u32 = 128;
 /// The maximum length, in bytes, of a frame that is read directly from a ring: the capacity of one line.
 pub(crate) const SHORT: usize = 56;
 
-/// The number of looks at the window for each poll of MPI, if all processes are on this machine and MPI has no transfer
-/// in progress. MPI is then used only for long messages.
+/// The number of looks at the window for each poll of MPI. It applies if all processes are on this machine, so that MPI
+/// has only long messages, and no transfer by MPI is in progress.
 const LOOKS: u32 = 16;
 
 /// A frame that is being sent. The bytes are on the heap, so they do not move when this struct moves.
@@ -211,7 +211,7 @@ impl Traffic {
         Ok(())
     }
 
-    /// Sends a short frame made of parts to a process of this machine, if it can be sent at once; returns whether the
+    /// Sends a short frame made of parts to a process of this machine, if this is possible at once. Returns whether the
     /// frame was sent. Each part but the last must be a whole number of words.
     pub(crate) fn send_near(&mut self, process: usize, parts: &[&[u8]]) -> bool {
         let Some(window) = &mut self.window else { return false };

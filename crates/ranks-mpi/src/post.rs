@@ -106,7 +106,7 @@ impl Post {
         counter.link.traffic().send(process, bytes)
     }
 
-    /// Sends a short frame made of parts to a process of this machine, if it can be sent at once; returns whether the
+    /// Sends a short frame made of parts to a process of this machine, if this is possible at once. Returns whether the
     /// frame was sent. Each part but the last must be a whole number of words.
     pub(crate) fn send_near(&self, process: usize, parts: &[&[u8]]) -> bool {
         self.counter.lock().link.traffic().send_near(process, parts)

@@ -1,13 +1,13 @@
 //! Checks that all ranks make the same call: which calls are compared, when, and which ranks the error names.
 //!
-//! Each collective has a head: the kind of call, and one number that must be the same on all ranks, such as a root or a
-//! length. Ranks always compare heads, and this needs no extra messages. Between threads, the ranks that fold the
-//! messages of all ranks compare their heads, and so does a rank that receives a message. Where ranks spin, a rank that
-//! is about to sleep also compares its log of calls with the logs of the other ranks. Over messages, a rank that
-//! receives a message compares the sender's head with its own. Between threads, the check finds every disagreement at
-//! the latest when all ranks meet. But a root that only sends, or a rank that only sends to the root, may have
-//! continued by then. Over messages, a disagreement is found only when two ranks that disagree exchange a message. That
-//! may happen in a later call, or never if both ranks only send.
+//! Each collective has a head: the kind of call, and one number that must be the same on all ranks. The number is a
+//! root or a length, for example. Ranks always compare heads, and this needs no extra messages. Between threads, the
+//! ranks that fold the messages of all ranks compare their heads, and so does a rank that receives a message. Where
+//! ranks spin, a rank that is about to sleep also compares its log of calls with the logs of the other ranks. Over
+//! messages, a rank that receives a message compares the sender's head with its own. Between threads, the check finds
+//! every disagreement at the latest when all ranks meet. But a root that only sends, or a rank that only sends to the
+//! root, may have continued by then. Over messages, a disagreement is found only when two ranks that disagree exchange
+//! a message. That may happen in a later call, or never if both ranks only send.
 //!
 //! On a [checked](Communicator::set_checked) communicator, ranks compare heads before a collective begins. Over
 //! messages, every rank sends its head to every other rank (about size² small messages). Ranks then also compare shifts

@@ -9,7 +9,7 @@
 //! | 20..24 | context | the label's context or, in the last frame of a rank that failed, the rank that caused the failure | match the message |
 //! | 24..28 | tag | the label's tag | match the message |
 //! | 28..32 | receipt | the label's receipt number | tell the sender that the message was received, if the number is not 0 |
-//! | 32..36 | kind | 0 for a message; 1 for the last frame of a rank that ended in order; 2 for the last frame of a rank that failed | distinguish these frames |
+//! | 32..36 | kind | 0 for a message; for the last frame of a rank, 1 if it ended in order and 2 if it failed | distinguish these frames |
 //! | 36..40 | | zeros | nothing; they keep the next field aligned |
 //!
 //! All numbers are little-endian.

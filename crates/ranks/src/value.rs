@@ -1,7 +1,7 @@
 //! Messages that hold one value of any serialisable type, such as control messages. Messages with slices of plain
 //! values are faster.
 //!
-//! The sender and the receiver come from the same build, so the encoding (`postcard`) needs no type descriptions: the
+//! The sender and the receiver come from the same build. So the encoding (`postcard`) needs no type descriptions: the
 //! receiver reads a value as the type that was sent.
 
 use std::borrow::Cow;

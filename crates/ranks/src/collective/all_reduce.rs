@@ -2,9 +2,9 @@
 //!
 //! Required: partials of one length. Checked: the lengths, by comparing them. Algorithm between threads: an exchange in
 //! which each rank deposits the nodes that cover its leaves. In an all-reduce without leaves, each rank counts as one
-//! leaf. The last rank to arrive folds all nodes in order, and every rank copies the root; if every rank has a core,
-//! each rank folds for itself. Over messages, blocks of ranks that double in size at each step exchange the same nodes,
-//! and every rank folds them. Result: all ranks have the same bits.
+//! leaf. The last rank to arrive folds all nodes in order, and every rank copies the root. If every rank has a core,
+//! each rank folds for itself instead. Over messages, blocks of ranks that double in size at each step exchange the
+//! same nodes, and every rank folds them. Result: all ranks have the same bits.
 
 use std::borrow::Cow;
 use std::ops::Range;

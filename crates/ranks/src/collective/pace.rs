@@ -6,7 +6,7 @@
 //! waits while two credits are outstanding. A credit for sixteen short messages costs little, and a rank that is not
 //! ahead never waits for a credit.
 //!
-//! The sender and the receiver compute the same count from the lengths of the messages, so a credit need not say which
+//! The sender and the receiver compute the same count from the lengths of the messages. So a credit need not say which
 //! messages it is for. Long messages count more than short messages.
 
 use lehr_sync::{AtomicUsize, Ordering};

@@ -5,7 +5,7 @@
 //! bytes hold the number that must be the same on all ranks, such as a root or a length. Messages from one rank arrive
 //! in the order of its collectives. So the first message in the context of collectives from a rank must belong to the
 //! current call. If it does not, the two ranks have made different calls. A rank that waits for a long time sends a
-//! notice (`notices.rs`), so that ranks in different calls do not wait for each other for ever.
+//! notice (`notices.rs`). So ranks in different calls do not wait for each other for ever.
 //!
 //! A collective that fails or is abandoned stops the communicator, because sent messages cannot be recalled.
 
@@ -382,8 +382,8 @@ impl Steps<'_> {
     }
 
     /// Folds all ranks' covers into the cover of rank 0, along a binomial tree. In step k, each remaining rank folds
-    /// the cover of the rank 2^k above it into its own cover; the leaves of that cover follow its own leaves. The
-    /// result at rank 0 has the same bits for any number of ranks.
+    /// the cover of the rank 2^k above it into its own cover. The leaves of that cover follow the leaves of its own
+    /// cover. The result at rank 0 has the same bits for any number of ranks.
     pub(crate) async fn reduce<T: Plain + Default>(
         &self,
         own: &mut Fold<T>,

@@ -11,7 +11,7 @@
 //!
 //! A head is 0 as long as there is no frame; otherwise it holds the frame's length and number. The sender writes the
 //! head last, in the same line as the first 56 bytes. So a short frame moves from core to core in one cache line. A
-//! frame does not wrap around the end of the ring: if it does not fit before the end, a head says that the rest of the
+//! frame does not wrap around the end of the ring. If it does not fit before the end, a head says that the rest of the
 //! ring is skipped.
 //!
 //! The receiver reports the number of lines taken only after it has taken a quarter of the ring since its last report.

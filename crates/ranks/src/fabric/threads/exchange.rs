@@ -10,8 +10,8 @@
 //! buffers of exchange e + 2 over those of exchange e only after exchange e + 1 is complete. A rank arrives in e + 1
 //! only after it has read its part of e.
 //!
-//! There are two ways of arriving. If ranks outnumber cores, or there are many ranks, a rank arrives at a shared
-//! counter (`exchange/counter.rs`), and the last rank to arrive folds for all. Otherwise a rank arrives by its own line
+//! There are two ways of arriving. If ranks outnumber cores, or there are many ranks, all ranks arrive at one counter
+//! (`exchange/counter.rs`). The last rank to arrive folds for all. Otherwise a rank arrives by its own line
 //! (`exchange/line.rs`), and each rank folds for itself.
 //!
 //! | shared word | meaning | who writes it |

@@ -10,9 +10,9 @@
 //! | `Rank::sleeping` | 1 if a receive waits in the inbox, so that a sender must move its messages there | the receiver |
 //!
 //! The holder of the sender's `outgoing` lock has the sender's end of a channel; the holder of the receiver's
-//! `incoming` lock has the receiver's end. Usually the receiver takes `incoming`. If the ring is full, if the receiver
-//! sleeps or if the sender ends, the sender takes `incoming` too and moves the messages to the inbox. So a channel
-//! holds any number of messages in order, and no rank waits for a ring.
+//! `incoming` lock has the receiver's end. Usually the receiver takes `incoming`. If the ring is full, the receiver
+//! sleeps or the sender ends, the sender takes `incoming` too and moves the messages to the inbox. So a channel holds
+//! any number of messages in order, and no rank waits for a ring.
 //!
 //! A receive takes a message directly from a channel only if the inbox is idle (no message, no waiter). Messages in the
 //! inbox are older, and receives that wait there have precedence. Lock order: `outgoing` of a sender, `incoming` of a

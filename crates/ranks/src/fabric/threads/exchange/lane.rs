@@ -6,7 +6,7 @@
 //! and updates this number only now and then. So the sender seldom has to fetch the receiver's line. A long message is
 //! in separate memory, which the receiver returns for reuse.
 //!
-//! Sending never waits. A sender that finds the ring full *spills*: from then on, it puts its messages into a queue
+//! Sending never waits. A sender that finds the ring full *spills*. From then on, it puts its messages into a queue
 //! under a lock, until the receiver has emptied the queue. In a one-way call, the sender waits for room only after it
 //! has sent, so that its next message finds a free slot.
 //!

@@ -2,9 +2,9 @@
 //!
 //! One-way calls (a broadcast, a reduction) let a rank run ahead of other ranks, because some of its calls do not wait.
 //! So two ranks may have made different calls before they meet. Each rank therefore records each call: its kind and
-//! number, and a digest of all calls so far. A rank that is about to sleep compares its digest with the digest of every
-//! other rank, at the last call that both ranks have made. Of two ranks that differ, the rank that goes to sleep later
-//! sees the difference. So if ranks have made different calls, at least one of them does not sleep.
+//! number, and a digest of all calls so far. A rank that is about to sleep compares its digest with every other rank's
+//! digest, at the last call that both have made. Of two ranks that differ, the rank that goes to sleep later sees the
+//! difference. So if ranks have made different calls, at least one of them does not sleep.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
@@ -83,8 +83,8 @@ impl Log {
         self.made.load(Ordering::Acquire)
     }
 
-    /// Returns a call that the rank is known to have made, and the digest up to that call; `None` if the log no longer
-    /// remembers the call.
+    /// Returns a call that the rank is known to have made, and the digest up to that call. Returns `None` if the log no
+    /// longer remembers the call.
     fn at(&self, place: usize) -> Option<(Head, usize)> {
         let entry = &self.entries[place % KEPT];
         // Relaxed, because `made` was read before, and is read again afterwards.

@@ -484,8 +484,8 @@ impl Endpoint {
         self.unexpected(from, besides)
     }
 
-    /// Returns a disagreement if a rank from which this rank expects no message has sent a message of this call, or of
-    /// an earlier call that was not abandoned.
+    /// Returns a disagreement if a rank has sent a message of this call that this rank does not expect. Messages of
+    /// earlier calls count too, unless they were abandoned.
     fn unexpected(&mut self, from: usize, besides: usize) -> Option<Trouble> {
         let seat = &self.shared.seats[self.rank];
         if seat.incoming.is_longer_than(self.neighbours.incoming.len()) {
