@@ -18,7 +18,7 @@ struct Local {
     current: Option<Context>,
     /// The innermost context that an unwinding panic has left.
     failed_in: Option<Context>,
-    /// The contexts of items just taken, not yet collected or dropped.
+    /// The contexts of the items that were just taken, if they were not yet collected or dropped.
     taken: Vec<Context>,
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn detached<R>(body: impl FnOnce() -> R) -> R {
 /// Makes `context` current until the returned guard is dropped.
 pub(crate) fn enter(context: Option<Context>) -> Entered {
     let replaced = with_local(|local| {
-        // A panic that ended inside this context before was caught by other code.
+        // A context that is left here belongs to an earlier panic, which other code has caught.
         let stale = local.failed_in.take();
         (std::mem::replace(&mut local.current, context), stale)
     });
@@ -83,7 +83,7 @@ pub(crate) fn enter(context: Option<Context>) -> Entered {
     Entered { outer }
 }
 
-/// Ends [`enter`] when it is dropped.
+/// Restores the outer context when it is dropped; returned by [`enter`].
 pub(crate) struct Entered {
     outer: Option<Context>,
 }

@@ -1,5 +1,5 @@
-//! The path of errors: each goes once to the innermost sink. If the sink fails, the error goes one level out, and from
-//! the outermost level to the process's hook.
+//! The path of errors: each error goes once to the innermost sink. If the sink fails, the error goes to the next outer
+//! sink, and from the outermost sink to the process's hook.
 
 use std::any::Any;
 use std::error::Error;
@@ -14,12 +14,12 @@ use super::cancel::Stop;
 use super::{Context, TraceParent, current};
 use crate::error::{TaskError, panic_message};
 
-/// The longest trail that a failure keeps, counted from the inside.
+/// The maximum number of steps in the trail of a failure, counted from the innermost step.
 const TRAIL_MAX: usize = 32;
 
 /// A failure in a context, with its trail. Cheap to clone.
 ///
-/// With `{}` it shows the error; with `{:#}` also its trail, innermost first.
+/// The format `{}` shows the error; `{:#}` also shows the trail, innermost step first.
 ///
 /// # Example
 /// ```
@@ -61,7 +61,7 @@ pub enum Cause {
     Cancelled,
 }
 
-/// One step of the trail from an error outwards.
+/// One step of a failure's trail, which leads from the error outwards.
 ///
 /// # Example
 /// ```
@@ -74,7 +74,7 @@ pub enum Cause {
 pub struct Step {
     /// The context's name.
     pub context: Option<String>,
-    /// The source position: for an error the place that reported it, for a context the place that made it.
+    /// The source position: for an error, the position that reported it; for a context, the position that made it.
     pub location: &'static Location<'static>,
 }
 
@@ -125,8 +125,8 @@ impl ContextError {
         self.inner.context
     }
 
-    /// Returns the trail from the error outwards: the place that reported it, then the calls and contexts around it,
-    /// innermost first.
+    /// Returns the trail from the error outwards: the source position that reported it, then the calls and contexts
+    /// around it, innermost first.
     ///
     /// # Example
     /// See [`Step`].
@@ -196,7 +196,7 @@ impl ContextError {
         Self::of(cause, Some(at), Some(context))
     }
 
-    /// Passes the failure to the sinks of `context`, to each once; without sinks, to the process's hook.
+    /// Passes the failure once to each of the innermost sinks of `context`; without sinks, to the process's hook.
     pub(crate) fn deliver(self, context: Option<&Context>) {
         let mut sinks = Vec::new();
         if let Some(context) = context {
@@ -210,12 +210,12 @@ impl ContextError {
             let result = {
                 let _entered = current::enter(outer.clone());
                 // Unwind safety: only the sink's own code sees what its panic left behind, and that panic is reported
-                // one level out.
+                // to the next outer sink.
                 catch_unwind(AssertUnwindSafe(|| (sink.0)(failure)))
             };
             match result {
                 Ok(Ok(())) => {}
-                // The sink's port is closed, so the next level out gets the same failure.
+                // The sink's port refused the failure, so the next outer sink gets the same failure.
                 Ok(Err(refused)) => refused.deliver(outer.as_ref()),
                 Err(payload) => panicked(payload.as_ref(), outer).deliver(),
             }
@@ -256,7 +256,7 @@ impl Error for ContextError {
 }
 
 impl Context {
-    /// Reports an error that no caller receives: to the innermost sink, once; without a sink, to the process's hook.
+    /// Reports an error that no caller receives: once to the innermost sink, or, without a sink, to the process's hook.
     ///
     /// # Example
     /// See [`ContextBuilder::on_error`](super::ContextBuilder::on_error).
@@ -278,7 +278,7 @@ impl Sink {
     }
 }
 
-/// Collects the nearest sink on each line of ancestors, each once, with the context outside it.
+/// Collects the nearest sink on each line of ancestors, each sink once, with the context outside the sink's context.
 fn innermost_sinks(context: &Context, sinks: &mut Vec<(Sink, Option<Context>)>) {
     for context in context.lineage() {
         if let Some(sink) = &context.inner.sink {
@@ -325,8 +325,8 @@ fn report(failure: &ContextError) {
     }
 }
 
-/// The reason why a task has no output, until its owner asks for it. If the reason is dropped before that, a panic goes
-/// to the sinks. This happens for a detached task, and for a task whose handle was dropped unread.
+/// The reason why a task has no output, until the task's owner asks for it. If the reason is dropped before that, a
+/// panic goes to the sinks. This happens for a detached task, and for a task whose handle was dropped unread.
 pub(crate) struct Unclaimed(Why);
 
 enum Why {
