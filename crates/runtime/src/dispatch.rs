@@ -3,11 +3,11 @@
 //! Work waits in a first-in-first-out queue for each worker and in one queue for posts from outside; a worker without
 //! work steals. A woken task is queued at the worker that wakes it. So two tasks that wake each other stay on one core
 //! until another core is idle. Idle workers search for a while before they sleep ([`Idle`]). The reason is that waking
-//! a sleeping core costs tens of microseconds, and finding a message a tenth of a microsecond.
+//! a sleeping core takes tens of microseconds, while a searching worker finds a message in a tenth of a microsecond.
 //!
-//! Not here: timers, the context that follows messages, and queues with names, admission policies and priorities. Those
-//! queues are in `queue.rs`; while they have work, a worker looks there before its own queue. Read next:
-//! `dispatch/worker.rs`, then `dispatch/SLEEP.md`.
+//! Other files have the timers, the context that follows messages, and the named queues with admission policies and
+//! priorities. Named queues are in `queue.rs`; while they have work, a worker looks there before its own queue. Read
+//! next: `dispatch/worker.rs`, then `dispatch/SLEEP.md`.
 
 mod blocking;
 #[allow(unsafe_code, reason = "closures lie in cells that are used again; the file says why that is right")]
@@ -76,14 +76,14 @@ pub(crate) const ABORTING: usize = 2;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Idle {
-    /// The time spent looking without a pause.
+    /// The time for which a worker looks without a pause.
     pub spin: Duration,
-    /// The time spent after that, looking again each time the system gives the core back.
+    /// The time after `spin` for which a worker yields its core, and looks again each time it gets the core back.
     pub yielding: Duration,
 }
 
 impl Idle {
-    /// Sleeps at once: for a dispatcher that should cost nothing while it waits.
+    /// Workers sleep at once. Use it for a dispatcher that should cost nothing while it waits.
     pub const SLEEP: Self = Self { spin: Duration::ZERO, yielding: Duration::ZERO };
 }
 
@@ -102,19 +102,19 @@ impl Default for Idle {
 pub enum StartError {
     /// More threads were requested than [`Builder::THREADS_MAX`].
     TooManyThreads {
-        /// The requested number.
+        /// The requested number of threads.
         threads: usize,
     },
     /// [`Builder::cores`] names a core that this process may not run on, or that the machine does not have.
     NoSuchCore {
-        /// The named core.
+        /// The core that the list names.
         core: usize,
         /// The cores that the process may run on.
         available: Vec<usize>,
     },
     /// The system refused to bind a thread to a core.
     Pinning {
-        /// The core that was requested.
+        /// The requested core.
         core: usize,
     },
     /// The system refused to start another thread. The threads that were already started have ended again.
@@ -192,8 +192,8 @@ impl Builder {
         self
     }
 
-    /// Sets the number of threads. The default is 0: as many as the machine runs at once. If
-    /// [`cores`](Self::cores) are set, it is one for each different core.
+    /// Sets the number of threads. The default is 0: as many threads as the machine runs at once or, if
+    /// [`cores`](Self::cores) are set, one for each different core.
     ///
     /// # Example
     /// See [`Builder`].
@@ -228,8 +228,8 @@ impl Builder {
         self
     }
 
-    /// Sets the maximum number of threads that may be started to replace workers in a section that
-    /// [blocks](crate::blocking). They start when first needed. Default: [`SPARES`](Self::SPARES).
+    /// Sets the maximum number of spare threads, which replace workers in a section that [blocks](crate::blocking).
+    /// Spare threads start when first needed. Default: [`SPARES`](Self::SPARES).
     pub fn spares(mut self, spares: usize) -> Self {
         self.spares = Some(spares.min(Self::THREADS_MAX));
         self
@@ -315,7 +315,7 @@ impl Builder {
         self
     }
 
-    /// Starts the threads. When this returns, all of them exist, and run on their cores.
+    /// Starts the threads. When this returns, all threads exist, and threads with a core of their own run on it.
     ///
     /// # Errors
     /// Returns [`StartError::TooManyThreads`], [`StartError::NoSuchCore`] or [`StartError::Pinning`] for such settings,
@@ -386,7 +386,7 @@ impl Builder {
             }
         }
         drop(told);
-        // Ends when every worker has reported; at once if none is pinned.
+        // The channel ends when every worker has reported; it ends at once if no worker is pinned.
         if let Some((core, _)) = heard.iter().find(|(_, is_pinned)| !is_pinned) {
             return Err(StartError::Pinning { core });
         }
@@ -401,8 +401,8 @@ impl Builder {
 /// The owner of worker threads that poll tasks. When it is dropped, everything it ran has ended and its threads are
 /// gone.
 ///
-/// Dropping it is [`Shutdown::Abort`]: a task in the middle of a poll ends that poll first, and all others are dropped.
-/// Call [`shutdown`](Self::shutdown) to drain instead, or to get the report.
+/// Dropping the dispatcher is [`Shutdown::Abort`]: a task in the middle of a poll ends that poll first, and all other
+/// tasks are dropped. Call [`shutdown`](Self::shutdown) to drain instead, or to get the report.
 ///
 /// # Example
 /// ```
@@ -420,7 +420,7 @@ impl Builder {
 pub struct Dispatcher {
     pub(crate) handle: Handle,
     pub(crate) workers: Vec<thread::JoinHandle<()>>,
-    /// Dropped after everything else has ended.
+    /// The watchdog, which is dropped after the workers have ended.
     watchdog: Option<Watchdog>,
 }
 
@@ -586,7 +586,7 @@ impl Handle {
         self.shared.threads
     }
 
-    /// Returns whether the dispatcher drops its tasks.
+    /// Returns whether the dispatcher is ending and drops its tasks.
     pub(crate) fn is_aborting(&self) -> bool {
         // Acquire: pairs with the Release in `end`.
         self.shared.stage.load(Ordering::Acquire) == ABORTING
@@ -597,8 +597,8 @@ impl Handle {
         self.shared.is_oversubscribed
     }
 
-    /// Returns the counts of each worker so far, by its index. After them come those of the spare threads that were
-    /// ever needed.
+    /// Returns the counts of each worker so far, by its index. After them come the counts of the spare threads that
+    /// were ever started.
     ///
     /// # Example
     /// ```
@@ -633,9 +633,10 @@ pub(crate) type Spawned<T> = (Runnable, async_task::Task<T, Arc<Shared>>);
 
 /// Queues a task that has just been woken.
 ///
-/// A function, and not a closure that holds the dispatcher. `async-task` calls such a closure while holding an extra
-/// reference to the task, which costs three more atomic operations for each wake. For the same reason a worker uses its
-/// own reference to the dispatcher here. A task's future is dropped as soon as it has been polled to its end.
+/// This is a function, and not a closure that holds the dispatcher. `async-task` would call such a closure while
+/// holding an extra reference to the task, which costs three more atomic operations for each wake. For the same reason
+/// a worker uses its own reference to the dispatcher here. A task's future is dropped as soon as it has been polled to
+/// its end.
 #[inline]
 pub(crate) fn woken(runnable: Runnable) {
     let elsewhere = with_current(|current| match current {
@@ -653,7 +654,7 @@ pub(crate) fn woken(runnable: Runnable) {
 
 /// The state that the workers share.
 pub(crate) struct Shared {
-    /// An identity that is unique in the process; a worker recognises its dispatcher by it.
+    /// A number that is unique in the process, by which a worker recognises its dispatcher.
     pub(crate) identity: u64,
     pub(crate) threads: usize,
     pub(crate) is_oversubscribed: bool,
@@ -667,14 +668,15 @@ pub(crate) struct Shared {
     /// The clock of the tasks.
     pub(crate) clock: Clock,
     pub(crate) sleep: Sleep,
-    /// `RUNNING`, `DRAINING` or `ABORTING`. It only rises, and only the owner writes it.
+    /// The stage: `RUNNING`, `DRAINING` or `ABORTING`. It only rises, and only the owner writes it.
     pub(crate) stage: CachePadded<AtomicUsize>,
     /// The number of workers that have not ended.
     pub(crate) running: CachePadded<AtomicUsize>,
-    /// 1 when the owner has dropped the rest and looks for the last time; [`Shared::drop_late`] drops later work.
+    /// 1 once the owner of an ending dispatcher has dropped the remaining work and looks for the last time.
+    /// [`Shared::drop_late`] drops work that comes later.
     pub(crate) is_swept: AtomicUsize,
     pub(crate) live: Live,
-    /// The names of the tasks that have one.
+    /// The names of the tasks that have a name.
     pub(crate) names: watchdog::Names,
     /// The named queues.
     pub(crate) queues: Arc<Registry>,
@@ -717,8 +719,8 @@ impl Shared {
         }
     }
 
-    /// Queues a woken task on a worker that may queue for this dispatcher. At the end of the worker, its queue goes to
-    /// the thread that drops the remaining work.
+    /// Queues a woken task on a worker that may queue for this dispatcher. When the worker ends, the work in its queue
+    /// goes to the thread that drops the remaining work.
     #[inline]
     fn schedule_near(&self, current: &current::Current, runnable: Runnable) {
         // Acquire: as in `start`. After an abort, tasks are no longer polled in place.

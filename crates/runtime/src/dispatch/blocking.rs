@@ -2,13 +2,13 @@
 //!
 //! The worker announces the section before it blocks, and the work in its queue goes to the common queue. A spare
 //! thread, woken or newly started, does the worker's part of the work until the worker comes back. A spare has no queue
-//! of its own, because no worker would look into that queue once the spare is off duty. Tasks that it wakes go to the
-//! common queue, and it takes one job at a time. So the number of threads that run tasks stays the same, and no work is
-//! in a queue that only a blocked thread empties.
+//! of its own, because no worker would look into that queue once the spare is off duty. Tasks that a spare wakes go to
+//! the common queue, and a spare takes one job at a time. So the number of threads that run tasks stays the same, and
+//! no work is in a queue that only a blocked thread empties.
 //!
-//! The number of spares is bounded ([`Builder::spares`](super::Builder::spares)). A program that blocks in more places
-//! at once has fewer workers meanwhile, not more threads than it requested. Spares start when first needed and stay
-//! until the end.
+//! The number of spares is bounded ([`Builder::spares`](super::Builder::spares)). A program that blocks in more
+//! sections at once has fewer workers meanwhile, and never more threads than it allowed. Spares start when first needed
+//! and stay until the end.
 
 use lehr_sync::{Arc, AtomicBool, AtomicUsize, Ordering, SpinLock, thread};
 
@@ -18,11 +18,11 @@ use super::{ABORTING, Shared, with_current};
 /// Runs a section that blocks its thread: a system call, a lock held for long, a computation that does not wait. On a
 /// worker, a spare thread takes over the worker's tasks meanwhile; on other threads this is only a call.
 ///
-/// A watchdog reports the text of `reason` while the section lasts. Inside the section, the thread does not count as
-/// one of the dispatcher's: [`block_on`](crate::block_on) is allowed. The section runs on the calling thread, so it may
-/// borrow, and thread-local state is unchanged.
+/// A watchdog reports the text of `reason` while the section lasts. Inside the section, the thread does not count as a
+/// worker, so [`block_on`](crate::block_on) is allowed. The section runs on the calling thread, so it may borrow, and
+/// thread-local state is unchanged.
 ///
-/// Don't use it for sections of microseconds: the two handovers cost about as much as waking a thread twice.
+/// Don't use this function for sections of microseconds: the two handovers cost about as much as waking a thread twice.
 ///
 /// # Panics
 /// Panics if `section` does; the worker is then back on duty.
@@ -52,7 +52,7 @@ pub fn blocking<R>(reason: &'static str, section: impl FnOnce() -> R) -> R {
         let _section = shared.spares.begin(shared);
         if is_handed_over {
             shared.sleep.notify();
-            // For a worker that a drain has left behind in this very job.
+            // A drain may have left this worker behind in this very job, so its work may be late.
             shared.drop_late();
         }
         let section = || current.away(section);
@@ -65,8 +65,8 @@ pub fn blocking<R>(reason: &'static str, section: impl FnOnce() -> R) -> R {
 
 /// The spare threads of a dispatcher.
 ///
-/// A spare does not replace one worker in particular. There are as many spares on duty as sections, up to the limit. So
-/// a spare that is about to leave stays if another section begins.
+/// A spare does not replace one worker in particular. As many spares are on duty as sections are in progress, up to the
+/// limit. So a spare that is about to leave stays if another section begins.
 pub(crate) struct Spares {
     max: usize,
     /// The prefix of the threads' names, before a dash and a number.
@@ -82,7 +82,7 @@ struct State {
     /// The number of sections in progress.
     sections: usize,
     on_duty: Vec<Arc<Spare>>,
-    /// The spares off duty; the last to go comes first.
+    /// The spares off duty. The spare that went off duty last is called first.
     free: Vec<Arc<Spare>>,
     threads: Vec<thread::JoinHandle<()>>,
     started: usize,
@@ -91,7 +91,7 @@ struct State {
 
 /// One spare thread.
 struct Spare {
-    /// The index of the spare among the counters and the sleepers, after those of the workers.
+    /// The index of the spare among the counters and the sleepers, where spares come after the workers.
     slot: usize,
     /// Whether the spare is called to duty: raised by the caller, lowered by the thread.
     is_called: AtomicBool,
@@ -149,7 +149,7 @@ impl Spares {
         Self { max, name, stack_bytes, surplus: AtomicUsize::new(0), state: SpinLock::new(State::default()) }
     }
 
-    /// Returns the largest number of spares that were ever needed at once.
+    /// Returns the number of spare threads that were ever started.
     pub(super) fn started(&self) -> usize {
         self.state.lock().started
     }
@@ -160,13 +160,13 @@ impl Spares {
         self.surplus.load(Ordering::Acquire) > 0
     }
 
-    /// Counts the surplus. Call it under the lock.
+    /// Updates `surplus`. Call this under the lock of `state`.
     fn count(&self, state: &State) {
         // Release: pairs with the Acquire in `are_too_many`.
         self.surplus.store(state.on_duty.len().saturating_sub(state.sections), Ordering::Release);
     }
 
-    /// Begins a section. One more spare goes on duty, if one is free or may be started.
+    /// Begins a section. One more spare goes on duty, if a spare is free or may be started.
     fn begin<'a>(&self, shared: &'a Arc<Shared>) -> Section<'a> {
         let called = {
             let mut state = self.state.lock();
@@ -183,7 +183,8 @@ impl Spares {
         Section(shared)
     }
 
-    /// Starts one more thread. Returns `None` at the limit, or if the system refuses; a section then costs its worker.
+    /// Starts one more spare thread. Returns `None` at the limit, or if the system refuses; during the section, the
+    /// dispatcher then has a worker less.
     fn start(&self, state: &mut State, shared: &Arc<Shared>) -> Option<Arc<Spare>> {
         if state.started == self.max {
             return None;

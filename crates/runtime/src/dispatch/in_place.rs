@@ -1,4 +1,4 @@
-//! Polls a task that a post wakes directly on the posting thread, if the poster has nothing to do until the answer
+//! Polls the task that a post wakes directly on the posting thread, if the poster has nothing to do until the answer
 //! comes.
 //!
 //! Normally, a task that asks posts its request, waits, and leaves its worker. The worker takes the answering task from
@@ -6,17 +6,17 @@
 //! answering task can be polled in the middle of the asking task's poll. This saves two passages through the queue, and
 //! the answer is ready when the asking task first looks for it.
 //!
-//! It is the same poll of the same task that the worker would have made next, so the guarantees for tasks are
-//! unchanged. One thread polls a task at a time, and queued work runs in order. A task that waits often without
-//! suspending lets the other tasks run ([`may_go_on`](super::may_go_on)). There is one difference: both polls are one
-//! job to a thief and to a watchdog.
+//! The worker would have made the same poll of the same task next, so the guarantees for tasks are unchanged. One
+//! thread polls a task at a time, and queued work runs in order. A task that waits often without suspending lets the
+//! other tasks run ([`may_go_on`](super::may_go_on)). There is one difference: both polls are one job to a thief and to
+//! a watchdog.
 
 use std::cell::Cell;
 
 use super::{Runnable, with_current};
 use crate::calls;
 
-/// The deepest nesting of polls in place. It is limited because each nested poll needs more of the stack.
+/// The maximum depth of nested polls in place, because each nested poll needs more of the stack.
 const DEPTH: u32 = 4;
 
 /// The work that a worker holds back for [`in_place`].
@@ -35,10 +35,10 @@ impl Catch {
         self.is_open.get()
     }
 
-    /// Holds a task back, and no other one until the next request.
+    /// Holds a task back. No other task is held back until the next call of `open`.
     pub(super) fn hold(&self, runnable: Runnable) {
         self.is_open.set(false);
-        // The slot is empty: the code that opened it took what was there before.
+        // The slot is empty, because `close` has taken the task of the last time out of it.
         self.caught.set(Some(runnable));
     }
 

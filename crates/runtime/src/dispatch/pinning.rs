@@ -1,7 +1,7 @@
 //! Places workers on cores that the user names, or each worker in a share of the cores.
 //!
-//! The available cores are queried before any thread starts. So a core in the list that this machine lacks is an error,
-//! and is not ignored. Shares are only a hint: if the system refuses them, it decides where the workers run.
+//! The available cores are queried before any thread starts. So if the list names a core that this machine lacks, this
+//! is an error. Shares are only a hint: if the system refuses them, the system decides where the workers run.
 
 use super::StartError;
 
@@ -50,7 +50,7 @@ impl Pinning {
         (!cores.is_empty()).then(|| cores[worker % cores.len()])
     }
 
-    /// Returns the shares of this many workers; empty if all workers share all cores.
+    /// Returns the share of the cores for each of this many workers; empty if all workers share all cores.
     pub(super) fn shares(&self, workers: usize) -> Vec<Vec<usize>> {
         let Self::Shares { first, parts } = *self else { return Vec::new() };
         let cores = shares::cores();

@@ -3,9 +3,9 @@
 //!
 //! There are two ideas. A worker without work is first *searching*, and only a searcher may fall asleep, after a last
 //! look. A thread that queues work for all workers wakes a sleeper only if none is searching. While some workers are
-//! awake and others sleep, one of the sleepers is on *watch*. Every half millisecond it gets up to see whether work
-//! waits behind a long job. So a worker that queues work for itself, as every message between tasks does, pays one
-//! load, no fence and no system call.
+//! awake and others sleep, one of the sleepers is on *watch*. Every half millisecond, this sleeper gets up to see
+//! whether work waits behind a long job. So a worker that queues work for itself, as every message between tasks does,
+//! pays one load, no fence and no system call.
 
 use std::time::Duration;
 
@@ -15,7 +15,8 @@ use lehr_sync::{AtomicBool, AtomicUsize, Ordering, SpinLock, fence, thread};
 /// The interval at which the sleeper on watch gets up: half a millisecond, of which it uses about a hundredth.
 pub(crate) const WATCH: Duration = Duration::from_micros(500);
 
-/// The time until the first look of a sleeper on watch, because it may have fallen asleep just before there was work.
+/// The time until the first look of a sleeper on watch. It is short, because the worker may have fallen asleep just
+/// before there was work.
 const FIRST_LOOK: Duration = Duration::from_micros(50);
 
 /// A job that is still running after this many looks of the watch counts as long. Falling asleep counts as a look.
@@ -49,7 +50,7 @@ pub struct Sleep {
     /// For each worker, a flag. The thread that takes the worker off `list` sets it once, and the worker clears it when
     /// it gets up.
     woken: Box<[CachePadded<AtomicBool>]>,
-    /// The number of workers that are at work or asleep. A spare counts while it replaces a worker.
+    /// The number of workers. A spare counts while it replaces a worker, which then does not count.
     everybody: usize,
     /// The interval of the watch. Without a watch, every queued job rings as if it were for all workers.
     watch: Option<Duration>,
@@ -87,8 +88,8 @@ impl Sleep {
         Self::with_spares(workers, 0, watch)
     }
 
-    /// Creates the state in which no worker searches or sleeps. There are places for spare threads, which take part in
-    /// place of a worker. `watch` is the interval at which the sleeper on watch gets up.
+    /// Creates the state in which no worker searches or sleeps. It has places for `spares` spare threads, which take
+    /// part in place of a worker. `watch` is the interval at which the sleeper on watch gets up.
     pub fn with_spares(everybody: usize, spares: usize, watch: Option<Duration>) -> Self {
         let workers = everybody + spares;
         assert!(workers < SEARCHING_MASK, "more workers than the word can count");
@@ -102,7 +103,7 @@ impl Sleep {
         }
     }
 
-    /// Returns the number of looks of the watch, to be kept when a job begins and passed to
+    /// Returns the number of looks of the watch. A worker keeps this number when a job begins, and passes it to
     /// [`notify_near`](Self::notify_near).
     #[inline]
     pub fn looks(&self) -> usize {
@@ -129,8 +130,8 @@ impl Sleep {
         }
     }
 
-    /// Returns whether a worker sleeps and none searches: then no worker will soon see a task that is queued now,
-    /// unless one is woken. The result may be out of date.
+    /// Returns whether a worker sleeps and no worker searches. Then no worker will soon see a task that is queued now,
+    /// unless a sleeper is woken. The result may be out of date.
     #[inline]
     pub fn is_nobody_looking(&self) -> bool {
         // Relaxed and without a fence: as in `notify_near`; the watch sees what is missed here.
@@ -169,8 +170,9 @@ impl Sleep {
         self.word.fetch_add(SEARCHING, Ordering::Relaxed);
     }
 
-    /// Ends a search: the worker has found work. Returns whether it was the only searcher. If so, posters may have
-    /// relied on it, and it must look at the queues once more and, if they hold work, call [`notify`](Self::notify).
+    /// Ends a search, because the worker has found work or ends. Returns whether it was the only searcher. If it was,
+    /// posters may have relied on it. So it must look at the queues once more and, if they hold work, call
+    /// [`notify`](Self::notify).
     #[must_use]
     pub fn stop_search(&self) -> bool {
         // Relaxed, followed by a fence only where it matters; see `notify`.
@@ -183,8 +185,8 @@ impl Sleep {
         was_last
     }
 
-    /// Puts a searching worker to sleep unless `is_wanted` finds a reason against it in a last look. The worker returns
-    /// as a searching one.
+    /// Puts a searching worker to sleep unless `is_wanted` finds a reason against it in a last look. When this method
+    /// returns, the worker is a searching worker again.
     pub fn sleep(&self, worker: usize, mut is_wanted: impl FnMut() -> bool) {
         let mut is_on_watch = {
             let mut list = self.list.lock();

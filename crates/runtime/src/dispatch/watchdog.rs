@@ -1,4 +1,4 @@
-//! A thread that checks whether workers make progress, and reports those that do not.
+//! The watchdog: a thread that checks whether workers make progress, and reports workers that do not.
 //!
 //! A worker counts the beginnings and ends of its jobs anyway, for thieves and for the shutdown; the watchdog reads
 //! that count now and then. A count that is odd and does not change means a job that does not end. So watching costs a
@@ -18,8 +18,8 @@ use pin_project_lite::pin_project;
 
 use super::{Shared, with_current};
 
-/// A worker that has been in one job for too long, as the watchdog reports it to its sink. It is reported once for each
-/// such job.
+/// A worker that has been in one job for too long, as the watchdog reports it to its sink. Each such job is reported
+/// once.
 ///
 /// # Example
 /// See [`Builder::watchdog`](crate::Builder::watchdog).
@@ -36,13 +36,14 @@ pub struct Stuck {
     pub reason: Option<&'static str>,
     /// The time for which the watchdog has seen the worker in the job; the job may have lasted longer.
     pub since: Duration,
-    /// The number of jobs that wait in this worker's own queue. Other workers take them over, unless all are stuck.
+    /// The number of jobs that wait in this worker's own queue. Other workers take these jobs over, unless all workers
+    /// are stuck.
     pub behind: usize,
     /// Whether all workers of the dispatcher are stuck.
     pub are_all: bool,
 }
 
-/// The current job of a worker, by its name if it has one.
+/// The name of a worker's current job and the reason why the worker blocks, if there are any.
 #[derive(Debug, Default)]
 pub(crate) struct Doing {
     note: SpinLock<Note>,
@@ -80,8 +81,8 @@ impl Doing {
 }
 
 /// Gives a future a name. The watchdog reports the name while the future is polled, and an
-/// [`Inspector`](crate::Inspector) shows it for the future's task. Names nest; the watchdog reports the innermost, the
-/// inspector the outermost.
+/// [`Inspector`](crate::Inspector) shows it for the future's task. Names nest: the watchdog reports the innermost name,
+/// the inspector shows the outermost name.
 ///
 /// Cost: a lock at the first poll and at the end, and one look at a thread-local pointer for each poll. With a
 /// watchdog, also two uncontended locks for each poll.
@@ -137,10 +138,11 @@ impl<F: Future> Future for Named<F> {
     }
 }
 
-/// The names of tasks, for inspectors, by the address that identifies a task's wakers.
+/// The names of tasks, which inspectors read, by the address that identifies a task's wakers.
 pub(crate) type Names = SpinLock<HashMap<usize, Arc<str>>>;
 
-/// A name in the list that dropping this value removes; empty if the task had a name before.
+/// A task's entry in the list of names, which dropping this value removes. It holds `None` if the task had a name
+/// before.
 struct Noted(Option<(Arc<Shared>, usize)>);
 
 impl Noted {
