@@ -1,9 +1,9 @@
 //! Takes one item from each of several named sources, out of one port, all at once.
 //!
 //! This is the rendezvous of message-passing programs. A rank waits for the messages of its neighbours in *this* stage,
-//! and one neighbour may already be a stage ahead. A take of two items could get both items from the faster neighbour,
-//! and with a port for every pair of ranks, n ranks would need n² ports. An exchange looks into the one port and takes
-//! the oldest item of each source, or nothing.
+//! and one neighbour may already be a stage ahead. A take of two items could get both items from the faster neighbour.
+//! With a port for every pair of ranks, n ranks would need n² ports. An exchange looks into the one port and takes the
+//! oldest item of each source, or nothing.
 //!
 //! While an exchange waits, it leaves a [`CountingFilter`] at the port, so that it is woken once, by the item that
 //! completes the set.

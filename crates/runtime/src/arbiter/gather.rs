@@ -1,5 +1,5 @@
-//! Waits for successes and failures that add up to a total, such as the answers to a batch of requests, of which any
-//! number may fail.
+//! Waits for successes and failures that add up to a total. An example are the answers to a batch of requests, of which
+//! any number may fail.
 //!
 //! A gather holds nothing while it waits; it takes all its items in one step. From one port of results, a gather takes
 //! the oldest items, in order. With two ports, it is woken when one port has half of the missing number of items

@@ -59,7 +59,7 @@ pub(super) struct Seat {
     pub(super) is_independent: bool,
 }
 
-/// A branch with any kind of wait.
+/// A branch of any kind: one that takes single items, several items, or the teardown item.
 pub(super) trait Member: Send + Sync {
     /// Returns whether the branch waits at the port with this identity.
     fn is_at(&self, port: u64) -> bool;
@@ -180,17 +180,17 @@ impl<S: Send + Sync + 'static> Core<S> {
         result
     }
 
-    /// Drops values that no longer belong to the interleave. Called after the lock is released.
+    /// Drops parts that no longer belong to the interleave, and signals the end. Called after the lock is released.
     #[cold]
     #[inline(never)]
     fn let_go(&self, gone: Gone<S>) {
-        // Declared first, so that it is dropped last. Tasks that wait for the end are woken after the values are gone,
-        // even if dropping a user value panics.
+        // The signal is declared first, so that it is dropped last. Tasks that wait for the end are woken after the
+        // values are gone, even if dropping a user value panics.
         let _end = gone.has_ended.then(|| Signal(&self.end));
         drop(gone);
     }
 
-    /// Ends an operation for one of its holders.
+    /// Ends one holder's hold on an operation; the operation ends with its last holder.
     pub(super) fn release(&self, operation: Operation) {
         self.change(|inner, wake| inner.admission.release(operation, wake));
     }
@@ -343,7 +343,7 @@ impl<S> Inner<S> {
         self.state.take()
     }
 
-    /// Puts the state back; returns the replaced one.
+    /// Puts the state back; returns the version that it replaces.
     pub(super) fn put_back(&mut self, version: Version<S>, wake: &mut Wake) -> Option<Version<S>> {
         let before = self.state.replace(version);
         self.admission.state_is_back(self.independents > 0, wake);

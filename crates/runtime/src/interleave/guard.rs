@@ -106,7 +106,7 @@ pub struct Exclusive<S: Send + Sync + 'static> {
     hold: Option<Box<Hold<S>>>,
 }
 
-/// The contents of a guard: its hold on the operation, and the state. Dropping it gives both back.
+/// The contents of a guard: its hold on the operation, and the state. Dropping this value gives both back.
 ///
 /// The contents are boxed, so that a turn gets the box back when its handler has ended, and reuses it for the next
 /// handler. See [`Exclusive::drop`].
@@ -114,7 +114,7 @@ pub struct Hold<S: Send + Sync + 'static> {
     core: Arc<Core<S>>,
     /// The operation; `None` while there is no owner.
     operation: Option<Operation>,
-    /// The state; `None` while it is lent, and while there is no owner.
+    /// The state; `None` while exclusivity is lent, and while there is no owner.
     version: Option<Version<S>>,
     is_changed: bool,
     /// Whether the state must be visible before the operation has ended.
@@ -136,7 +136,7 @@ impl<S: Send + Sync + 'static> Hold<S> {
         self.take_out(inner);
     }
 
-    /// Takes the state.
+    /// Takes the state out of the interleave.
     fn take_out(&mut self, inner: &mut Inner<S>) {
         self.is_changed = false;
         self.is_looked_at = inner.independents > 0 || inner.is_followed;
@@ -300,7 +300,7 @@ impl<S: Send + Sync + 'static> Drop for Loan<S> {
     }
 }
 
-/// The kinds of handlers that run in turns: the types of their guards.
+/// A kind of handlers that run in turns, with the type of their guards.
 pub trait Kind<S>: 'static {
     /// The guard that the handlers get.
     type Guard: Send + 'static;
@@ -320,15 +320,15 @@ pub trait Kind<S>: 'static {
     fn group() -> Group;
 }
 
-/// Handlers that change the state.
+/// The kind of exclusive handlers, which may change the state.
 #[derive(Debug)]
 pub struct Exclusively;
 
-/// Handlers that run together with other concurrent handlers.
+/// The kind of concurrent handlers, which run together.
 #[derive(Debug)]
 pub struct Concurrently;
 
-/// Handlers that run at any time.
+/// The kind of independent handlers, which run at any time.
 #[derive(Debug)]
 pub struct Independently;
 

@@ -3,7 +3,7 @@
 //! The items have no owner until they are taken, so the branch cannot report single items to admission. Its turns first
 //! ask for a grant and then take the items. A turn waits until its ports hold enough items, and reports this to
 //! admission as an arrival. After its grant, the turn takes all items under the locks of the ports. If other receivers
-//! were faster, the turn gives the grant back and waits again.
+//! took the items first, the turn gives the grant back and waits again.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -168,7 +168,7 @@ impl<S: Send + Sync + 'static, B: Branches, K, H> Drop for TurnGuard<S, B, K, H>
         let branch = &self.branch;
         let _late = branch.attendance.lock().waiting.remove(&self.number);
         if !self.is_over {
-            // Done first, as for a branch of single items.
+            // This is done before anything is released, as in a branch of single items.
             branch.core.turn_dropped();
             let lane = (branch.lane, branch.identity);
             let orphan = branch.core.change(|inner, _| inner.admission.drop_turn(lane, self.number));

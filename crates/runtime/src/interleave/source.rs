@@ -67,7 +67,7 @@ impl<T> Port<T> {
 }
 
 impl<W> Source<W> {
-    /// Lets the branch take its items once and then leave the interleave.
+    /// Makes the branch take its items once and then leave the interleave.
     ///
     /// # Example
     /// See [`Source`].
@@ -101,8 +101,8 @@ impl<W> Source<W> {
 }
 
 impl<T> Source<Items<T>> {
-    /// Takes only items that `filter` accepts; other items are left to other receivers. With a second filter, both must
-    /// accept an item.
+    /// Makes the branch take only items that `filter` accepts; other items are left to other receivers. With a second
+    /// filter, both filters must accept an item.
     ///
     /// The filter runs under the port's lock, once for each item: the filter must be quick and must not use ports. If
     /// it panics, the item is not taken.
@@ -155,8 +155,8 @@ impl<B> fmt::Debug for Both<B> {
 impl<T> Source<Several<T>> {
     /// Takes `count` items of a port together, as [`Port::take`] does.
     ///
-    /// The branch asks to start when the port has enough items, and takes the items when it may run. Until then any
-    /// receiver may take them. Handlers of such a branch do not overlap, unless [`limit`](Source::limit) allows
+    /// The branch asks to start when the port has enough items, and takes the items when it may run. Until then, any
+    /// receiver may take these items. Handlers of such a branch do not overlap, unless [`limit`](Source::limit) allows
     /// several.
     ///
     /// # Example

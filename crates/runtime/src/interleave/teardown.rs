@@ -3,8 +3,8 @@
 //! 1. A teardown item arrives. Under the interleave's lock, the interleave closes, so that no more handlers start.
 //! 2. Before the post returns, the item is fetched (accepted) and the ports of all branches are closed, so later
 //!    posters get an error.
-//! 3. When the last running handler has ended, the branches leave their ports. Items that have not started are still
-//!    there, in their positions, and are offered to other waiters.
+//! 3. When the last running handler has ended, the branches leave their ports. Items whose handlers have not started
+//!    are still in the ports, in their positions, and are offered to other waiters.
 //! 4. The teardown handler runs alone, with the state.
 //! 5. When the teardown handler has returned, the end is signalled.
 //!
@@ -30,7 +30,7 @@ use crate::port::persistent_waiter::{Judgement, PersistentWaiter, Response};
 use crate::port::waiters::Ticket;
 use crate::port::wake::Wake;
 
-/// The branch that ends its interleave.
+/// The branch whose item ends its interleave, and whose handler gets the state.
 pub(super) struct Teardown<S, T, H> {
     core: Arc<Core<S>>,
     lane: usize,
@@ -47,7 +47,7 @@ enum Stage<T> {
     Noted(Ticket, u64),
     /// The item has been fetched, with the context in which it was posted; the teardown waits for running handlers.
     Accepted(T, Option<Context>),
-    /// No item has come, or the handler has begun.
+    /// No item has arrived, or the handler has begun.
     Idle,
 }
 

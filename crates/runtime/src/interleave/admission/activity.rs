@@ -24,8 +24,8 @@ use super::{Admission, CONCURRENT, EXCLUSIVE, Group};
 pub struct Activity {
     /// The number of running concurrent handlers.
     pub concurrent: usize,
-    /// The number of running exclusive handlers: more than one only while a handler has lent its exclusivity to its own
-    /// calls.
+    /// The number of running exclusive handlers. It is more than one only while a handler has lent its exclusivity to
+    /// its own calls.
     pub exclusive: usize,
     /// The number of running independent handlers.
     pub independent: usize,

@@ -7,12 +7,12 @@
 
 use std::collections::BTreeMap;
 
-/// Lanes in order of their stamps; see the documentation of this module.
+/// The lanes of a group in order of their stamps; see the [module](self).
 #[derive(Debug, Default)]
 pub(super) struct Heads {
-    /// The smallest stamp with its lane; `None` only if `rest` is empty.
+    /// The smallest stamp and its lane; `None` only if there are no lanes.
     first: Option<(u64, usize)>,
-    /// All lanes with larger stamps.
+    /// All other lanes, which have larger stamps, by stamp.
     rest: BTreeMap<u64, usize>,
 }
 

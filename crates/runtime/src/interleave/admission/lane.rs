@@ -21,7 +21,7 @@ pub(in crate::interleave) struct Entry {
     pub(super) call: Option<Arc<Frame>>,
 }
 
-/// The right to start, for a turn of the branch to pick up.
+/// The right to start an operation, which a turn of the branch picks up.
 #[derive(Debug)]
 pub(in crate::interleave) struct Grant {
     pub(in crate::interleave) operation: Operation,
@@ -39,10 +39,10 @@ pub(in crate::interleave) struct Lane {
     pub(super) running: usize,
     /// The waiting entries, by ascending stamp.
     pub(super) pending: VecDeque<Entry>,
-    /// The lane's stamp in `heads`.
+    /// The stamp under which the lane is in `heads`; `None` if it is not there.
     pub(super) listed: Option<u64>,
     pub(super) granted: VecDeque<Grant>,
-    /// Turns without work; the last one is woken first.
+    /// The turns without work, by number; the turn that was added last is woken first.
     pub(super) idle: Vec<(u64, Waker)>,
     /// The maximum number of turns that are kept although they have no work.
     pub(super) turns_kept: usize,
@@ -55,7 +55,7 @@ pub(in crate::interleave) struct Lane {
     /// The number of threads that are giving items back because no handler can take them. Until they are done, offers
     /// are ignored.
     pub(super) declining: usize,
-    /// A waker that makes a new turn.
+    /// A waker that makes a new turn when it is called.
     pub(super) spawner: Waker,
     pub(in crate::interleave) name: String,
     /// Whether the branch takes no more items. It is removed when its last handler has ended.
@@ -108,7 +108,7 @@ impl Lane {
 /// The next step of a branch's turn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::interleave) enum Next {
-    /// Run the granted items.
+    /// Run the handler for the granted item.
     Run,
     /// Wait until woken.
     Park,
@@ -240,7 +240,7 @@ impl Admission {
             left.items.extend(lane.pending.iter().filter_map(|entry| entry.item));
             let nested = self.nested.iter().filter(|(lane, _)| *lane == index);
             left.items.extend(nested.filter_map(|(_, entry)| entry.item));
-            // Otherwise items would be granted, refused and given back inside each other, as deep as the number of
+            // Without this, granting, refusing and giving back items would be nested calls, as deep as the number of
             // waiting items.
             self.clear(index, wake);
         }
