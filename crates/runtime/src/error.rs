@@ -1,4 +1,5 @@
-//! Errors: a refused post, a receive that can never be answered, a refused request, a task without a result.
+//! The errors of this crate: a refused post, a receive that can never be answered, a refused request, a task without a
+//! result.
 
 use std::fmt;
 
@@ -58,8 +59,8 @@ impl<T> std::error::Error for PostError<T> {}
 
 /// The error of a receive, take or join that can never be answered. No item was taken.
 ///
-/// It is one word, so that the output of a receive is two words and fits into registers. The output travels through
-/// every layer of futures, nearly always without an error in it.
+/// The error is one word, so that the output of a receive is two words and fits into registers. The output travels
+/// through every layer of futures, and nearly always contains no error.
 ///
 /// # Example
 /// ```
@@ -174,11 +175,11 @@ impl std::error::Error for ReceiveError {}
 pub enum Refusal {
     /// The reply was dropped unanswered: its holder forgot it, panicked or was cancelled, or the request was discarded.
     NoReply,
-    /// There is too much to do; the same request may succeed later.
+    /// The service has too much to do; the same request may succeed later.
     Overloaded,
     /// The service that could answer is shutting down.
     Stopping,
-    /// The time for the answer is up.
+    /// The deadline for the answer has passed.
     DeadlineExceeded,
     /// The request could only be answered after the operation that made it has ended.
     WouldDeadlock {
@@ -245,7 +246,7 @@ impl fmt::Display for TaskError {
 
 impl std::error::Error for TaskError {}
 
-/// Returns the text of a panic, if it has one.
+/// Returns the text of a panic, or a text that says that it has none.
 pub(crate) fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
     payload
         .downcast_ref::<&str>()

@@ -16,12 +16,13 @@ use crate::error::TaskError;
 /// The handle of a spawned future: awaiting it gives the future's output.
 ///
 /// Dropping the handle *cancels* the task: the future is dropped at once if it is suspended, or after its current poll
-/// if it is running. A task without an owner ends; to let it run without one, call [`detach`](Self::detach).
+/// if it is running. To let a task run without an owner, call [`detach`](Self::detach).
 ///
 /// Not cancel-safe: the handle is the future, so dropping it before it is ready cancels the task.
 ///
 /// # Errors
-/// If there is no output, awaiting the handle returns [`TaskError::Panicked`] or [`TaskError::Cancelled`].
+/// If there is no output, awaiting the handle returns [`TaskError::Panicked`], [`TaskError::Cancelled`] or, for a task
+/// of a queue, [`TaskError::Discarded`].
 ///
 /// # Example
 /// ```
@@ -111,8 +112,8 @@ pub async fn all<T>(tasks: Vec<Task<T>>) -> Vec<Result<T, TaskError>> {
 }
 
 /// Lets other tasks run if this task has used up its budget. Each call takes one unit of the budget and usually returns
-/// at once. When the budget is used up, the call waits for the task's next turn. Use it in operations that return at
-/// once on every call, because a loop of such calls would otherwise never let other tasks run.
+/// at once. When the budget is used up, the call waits for the task's next turn. Use this function in operations that
+/// return at once on every call, because a loop of such calls would otherwise never let other tasks run.
 ///
 /// Outside a worker, as in [`block_on`], there is no budget: each call lets the other futures of the same task be
 /// polled.
@@ -208,8 +209,8 @@ impl Future for YieldNow {
 
 /// Runs a future on the calling thread, which sleeps whenever the future waits.
 ///
-/// Use it on threads outside any dispatcher: a worker that blocked here could be the worker that has to run what the
-/// future waits for.
+/// Use this function on threads outside any dispatcher. A worker that blocked here could be the worker that must run
+/// the task that the future waits for.
 ///
 /// # Panics
 /// Panics on a dispatcher's worker, and if the future panics.

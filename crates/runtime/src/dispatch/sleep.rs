@@ -147,7 +147,7 @@ impl Sleep {
 
     /// Announces that a worker has queued work for itself, now `queued` jobs, in a job that began when the watch had
     /// looked `since` times. The worker will reach that work itself. A sleeper is woken in three cases: no sleeper is
-    /// on watch to notice a long job, the job is already long, or many jobs wait.
+    /// on watch, the job is already long, or many jobs wait.
     #[inline]
     pub fn notify_near(&self, since: usize, queued: impl FnOnce() -> usize) {
         if self.watch.is_none() {

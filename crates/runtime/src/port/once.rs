@@ -1,8 +1,8 @@
 //! One-time receivers: a handler that waits at a port for one item, without a task.
 //!
-//! This is the cheapest way to wait, even for millions of items at once. A one-time receiver needs a slot in the port's
-//! list and one small allocation for its handler. A suspended task would also need its cell and its entry in the list
-//! of living tasks. When the item is there, the handler is queued for a worker as a closure.
+//! A one-time receiver is the cheapest way to wait, even for millions of items at once. A one-time receiver needs a
+//! slot in the port's list and one small allocation for its handler. A suspended task would also need a cell and an
+//! entry in the list of living tasks. When the item is there, the handler is queued for a worker as a closure.
 
 use std::fmt;
 use std::sync::Weak;
@@ -55,7 +55,7 @@ trait Leave: Send + Sync {
 }
 
 /// The state of a one-time receiver. The waker in the port's list keeps it alive. Its reference to the port is weak,
-/// because with a strong reference neither would ever be dropped.
+/// because with a strong reference neither the port nor the receiver would ever be dropped.
 struct Waiting<T, H> {
     port: Weak<Core<T>>,
     shared: Arc<Shared>,
@@ -156,7 +156,7 @@ impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Waiting<T, H> {
         drop(stage);
         drop(wake);
         if let (Poll::Ready(Ok(item)), Some(handler)) = (answer, handler) {
-            // One item has at most one context.
+            // An item has at most one context.
             run(item, handler, contexts.into_iter().next());
         }
     }

@@ -1,7 +1,7 @@
 //! Waits for a place in a bounded port: [`Port::post_wait`] and [`Port::reserve`].
 //!
-//! Both methods request a place, and take it when it is granted (`options.rs`). If you drop the future, the next waiter
-//! in order gets its place, even if the place was already granted.
+//! Both methods request a place, and take the place when it is granted (`options.rs`). If you drop the future, the next
+//! waiter in order gets the place, even if it was already granted.
 
 use std::fmt;
 use std::future::Future;
@@ -59,10 +59,10 @@ impl<T> fmt::Debug for Permit<T> {
     }
 }
 
-/// A request that waits for its turn. Dropping it withdraws the request.
+/// A request for a place. Dropping this value withdraws a request that waits.
 struct LinePosition<'a, T> {
     port: &'a Port<T>,
-    /// The number of the request, while it waits.
+    /// The number of the request; `None` before it is made and after it has ended.
     number: Option<u64>,
 }
 
@@ -309,7 +309,7 @@ impl<T> Port<T> {
                 }
             }
         };
-        // The place is taken: from here on the permit is responsible for it, whatever the sink does.
+        // The place is taken. From here on, the permit gives the place back if it is dropped, even if the sink panics.
         let permit = Permit { port: Some(self.clone()) };
         drop(wake);
         self.settle_predicates();

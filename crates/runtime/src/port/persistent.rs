@@ -1,9 +1,9 @@
 //! Persistent receivers: a handler that stays at a port and gets item after item.
 //!
-//! A receiver consists of a few tasks that take turns at the port, as many as its handler may run at once. They keep
-//! the receiver's position in the order of registration. So the receiver that was registered first gets every item for
-//! which it has a free task. When all its tasks are busy, the next receiver gets the item. An item costs no allocation
-//! and no new task.
+//! A receiver consists of a few tasks that take turns at the port, as many as its handler may run at once. These tasks
+//! keep the receiver's position in the order of registration. So the receiver that was registered first gets every item
+//! for which it has a free task. When all its tasks are busy, the next receiver gets the item. An item costs no
+//! allocation and no new task.
 
 use std::future::Future;
 
@@ -42,7 +42,7 @@ pub struct Receiver {
 
 /// Counts the remaining turns of a receiver, for reports of lost turns.
 pub(crate) struct Turns {
-    /// The name of the port or ports in messages.
+    /// The name, in messages, of the port or ports at which the receiver stays.
     name: String,
     left: SpinLock<usize>,
 }
@@ -120,12 +120,12 @@ impl<T: Send + 'static> Port<T> {
     /// stay in the port. Registration is complete when this method returns. A handler returns a future; if it has
     /// nothing to wait for, end it with `async {}`.
     ///
-    /// Each turn runs in the [`Context`](crate::Context) in which its item was posted, and ends with it. If the context
-    /// has a sink for errors, a panic of the handler goes to that sink and the receiver continues. Otherwise the turn
-    /// is lost: with a concurrency of 1 this is the end of the receiver, and later items stay in the port. The
-    /// process's [hook](crate::set_error_hook) is called at once, with the port's name and the number of remaining
-    /// turns; by default it prints. [`Receiver::ended`] returns the error too. To survive its panics, a handler needs a
-    /// context with a sink, or must catch them itself.
+    /// Each turn runs in the [`Context`](crate::Context) in which its item was posted, and ends when this context ends.
+    /// If the context has a sink for errors, a panic of the handler goes to that sink and the receiver continues.
+    /// Otherwise the turn is lost: with a concurrency of 1 this is the end of the receiver, and later items stay in the
+    /// port. The process's [hook](crate::set_error_hook) is called at once, with the port's name and the number of
+    /// remaining turns; by default it prints. [`Receiver::ended`] returns the error too. To survive its panics, a
+    /// handler needs a context with a sink, or must catch them itself.
     ///
     /// # Panics
     /// Panics if `concurrency` is 0.

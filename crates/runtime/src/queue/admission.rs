@@ -1,4 +1,5 @@
-//! Admission to a queue: unbounded, limited by depth or limited by rate; and the handling of tasks beyond the limit.
+//! Admission to a queue, which is unbounded, limited by depth or limited by rate, and the handling of tasks beyond the
+//! limit.
 //!
 //! A place is reserved before the task is created, so that a refused future can be given back. A reserved place counts
 //! as taken until the task fills it, so simultaneous arrivals never exceed the limit.
@@ -38,9 +39,9 @@ pub enum Admission {
     /// dispatcher. This is a token bucket that holds up to `burst` tokens and gets `per_sec` new tokens a second. Each
     /// task takes a token.
     Rate {
-        /// The number of tasks a second; positive.
+        /// The number of tasks that are admitted per second; positive.
         per_sec: f64,
-        /// The maximum number of tasks at once; at least 1.
+        /// The maximum number of tasks that are admitted at once after a pause; at least 1.
         burst: u32,
         /// How a task beyond the limit is treated.
         overflow: RateOverflow,
@@ -128,7 +129,7 @@ pub(super) struct Gauge {
 struct Bucket {
     /// The time between two tokens.
     interval: Duration,
-    /// The maximum time by which a token may be taken early: `burst` - 1 intervals.
+    /// The maximum time by which a token may be taken before it is due: `burst` - 1 intervals.
     slack: Duration,
     due: Duration,
 }
@@ -174,8 +175,8 @@ impl Gauge {
         self.bucket.as_ref().map_or(Duration::ZERO, |bucket| bucket.wait(now))
     }
 
-    /// Requests a place. `depth` tasks wait to begin; if `is_crowded`, other spawns already wait for a place. Only a
-    /// rate uses `now`.
+    /// Requests a place. `depth` is the number of tasks that wait to begin; `is_crowded` says that other spawns already
+    /// wait for a place. Only a rate uses `now`.
     pub(super) fn ask(&mut self, depth: usize, is_crowded: bool, now: Option<Duration>) -> Verdict {
         if !is_crowded && self.take_place(depth, now) {
             return Verdict::Admitted;
@@ -192,7 +193,7 @@ impl Gauge {
         }
     }
 
-    /// Returns whether refused spawns may wait.
+    /// Returns whether spawns that the policy refuses may wait for a place.
     pub(super) fn lets_wait(&self) -> bool {
         matches!(
             self.policy,

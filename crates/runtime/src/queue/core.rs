@@ -1,4 +1,4 @@
-//! The core that the tasks and the handles of a queue share: two lists, a policy, and the counts.
+//! The core that the tasks and the handles of a queue share: two lists of tasks, a policy, and counts.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -58,7 +58,7 @@ impl Tally {
     }
 }
 
-/// How a task enters a queue.
+/// The way in which a task enters a queue.
 #[derive(Clone, Copy)]
 pub(super) enum Entrance {
     /// The policy gave the task a place.
@@ -163,7 +163,7 @@ impl Core {
         self.ready.fetch_sub(count, Ordering::Relaxed);
     }
 
-    /// Returns whether a worker may find a job here.
+    /// Returns whether a worker may find a job in this queue.
     pub(crate) fn is_ready(&self) -> bool {
         // Relaxed: a hint; see `show`.
         self.ready.load(Ordering::Relaxed) > 0
@@ -192,7 +192,7 @@ impl Core {
         self.living.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the time, for a policy that uses it.
+    /// Returns the clock's time if the policy is a rate, because only a rate uses it.
     pub(super) fn now(&self, shared: &Shared) -> Option<Duration> {
         self.has_rate.then(|| shared.clock.now())
     }
@@ -226,7 +226,7 @@ impl Core {
         };
     }
 
-    /// Makes a task from a future, which must have been counted as admitted.
+    /// Makes a task from a future, and lets it enter the queue. The task must have been counted as admitted.
     pub(super) fn admit<F>(self: &Arc<Self>, shared: &Arc<Shared>, future: F, entrance: Entrance) -> Task<F::Output>
     where
         F: Future + Send + 'static,
@@ -262,7 +262,7 @@ impl Core {
         F::Output: Send + 'static,
     {
         let is_open = {
-            // Under the lock, so that a queue that is being closed either sees this task or refuses it.
+            // Counted under the lock, so that a queue that is being closed either sees this task or refuses it.
             let state = self.state.lock();
             self.count_admitted();
             !state.is_closed

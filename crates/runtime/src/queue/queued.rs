@@ -38,7 +38,7 @@ pub(super) fn discard(job: Job) {
     DISCARDING.with(|mark| mark.set(false));
 }
 
-/// How a queue's task ended.
+/// The end of a queue's task.
 #[derive(Clone, Copy)]
 pub(super) enum End {
     Finished,
@@ -46,7 +46,7 @@ pub(super) enum End {
     Dropped,
 }
 
-/// Tells the queue how its task ended, when the task is dropped.
+/// Reports the task's end to its queue when the task is dropped.
 pub(super) struct Standing {
     core: Arc<Core>,
     end: End,

@@ -14,14 +14,14 @@ use std::time::Duration;
 
 use lehr_sync::{Arc, Moment, SpinLock, thread};
 
-/// The deadline in nanoseconds of the clock, then the order of registration.
+/// The key of a timer: its deadline in nanoseconds of the clock, then its number in the order of registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TimerKey {
     at: u64,
     sequence: u64,
 }
 
-/// The action to take when the time has come.
+/// The action to take at a timer's deadline.
 pub(super) enum Action {
     Wake(Waker),
     Call(Box<dyn FnOnce() + Send>),
@@ -36,7 +36,7 @@ impl Action {
     }
 }
 
-/// The source of the time.
+/// The source of a clock's time.
 pub(super) enum Source {
     /// The machine's monotonic clock, counted from this moment.
     Machine(Moment),
@@ -66,7 +66,7 @@ struct Timers {
 
 /// The outcome of registering a timer.
 pub(super) enum Registration {
-    /// The time has come already; the action is given back.
+    /// The time has passed already; the action is given back.
     Passed(Action),
     Registered(TimerKey),
 }
