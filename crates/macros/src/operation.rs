@@ -7,7 +7,7 @@ use syn::parse::Parse;
 use syn::punctuated::Punctuated;
 use syn::{Data, DeriveInput, Error, Field, Ident, LitStr, Member, Result, Token, Type, parenthesized};
 
-/// The options of `#[operation(…)]`.
+/// The options that a user gives in `#[operation(…)]`.
 struct Options {
     contract: Type,
     verb: Ident,

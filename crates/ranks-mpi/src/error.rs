@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// Lehr found no library with the standard ABI. Install one, or name it in `LEHR_MPI_LIBRARY`.
+    /// Lehr found no library with the standard ABI. Install such a library, or name it in `LEHR_MPI_LIBRARY`.
     NotFound {
         /// The description of this process by its launcher.
         started: String,

@@ -46,7 +46,7 @@ const PARTS: usize = 4;
 /// The number of unsuccessful polls after which a waiting rank naps: a few milliseconds, about a hundred times as long
 /// as a nap.
 const POLLS: u64 = 512;
-/// The duration of a nap.
+/// The duration of a nap, for which a waiting rank sleeps.
 const NAP: Duration = Duration::from_micros(50);
 
 /// The state that the ranks of one process share during a run.

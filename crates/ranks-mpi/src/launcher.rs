@@ -5,13 +5,13 @@
 //! each of them would compute the whole run alone. The values read here are only claims; after MPI has started,
 //! `process.rs` compares them with the library's values.
 
-/// One family of launchers.
+/// A family of launchers, which set the same environment variables.
 struct Family {
     /// The name of the family in messages.
     name: &'static str,
     /// The variable with this process's number. If it is set, this family started the process.
     rank: &'static str,
-    /// The variables with the number of processes; the first one that is set counts.
+    /// The variables with the number of processes; the first variable that is set counts.
     sizes: &'static [&'static str],
 }
 

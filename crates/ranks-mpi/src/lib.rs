@@ -31,7 +31,7 @@ pub use launcher::Launcher;
 pub use process::Process;
 pub use supervisor::{Killed, Supervised, keep};
 
-/// The example of the crate's README.
+/// The crate's README, included so that its example is compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -25,7 +25,8 @@ const FILE: &str = if cfg!(target_os = "macos") { "libmpi_abi.1.dylib" } else { 
 /// The environment variable that names the user's choice of a library.
 const CHOICE: &str = "LEHR_MPI_LIBRARY";
 
-/// An open library. The library stays open until the process ends, because MPI leaves threads and exit handlers behind.
+/// An open MPI library. The library stays open until the process ends, because MPI leaves threads and exit handlers
+/// behind.
 pub(crate) struct Library {
     pub(crate) functions: Functions,
     pub(crate) path: PathBuf,

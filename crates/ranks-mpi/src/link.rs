@@ -1,13 +1,14 @@
-//! Frames between processes. Sending never waits, and any task that polls receives frames for the whole process.
+//! Frames of bytes between processes. Sending never waits, and any task that polls receives frames for the whole
+//! process.
 //!
 //! A frame is a run of bytes that belongs to the link once it is passed to [`Link::send`]. So nothing that a task does
 //! later, such as dropping its future or ending, can disturb a transfer. A matched probe finds incoming frames and
 //! their lengths, and the link receives each frame straight into memory of its length. So the length has no limit,
 //! nothing is copied in between, and no receive is left posted.
 //!
-//! All frames have one tag. The frame says which rank of the process it is for. The link delivers frames in the order
-//! in which each process sent them. This holds even if a long frame is still arriving when a later, short frame is
-//! complete.
+//! All frames have the same MPI tag. The content of a frame says which rank of the process it is for. The link delivers
+//! frames in the order in which each process sent them. This holds even if a long frame is still arriving when a later,
+//! short frame is complete.
 //!
 //! Between processes of one machine, short frames go through shared memory (`window.rs`). Because frames can take two
 //! ways, each frame has a sequence number: 0, 1, 2 ... from one process to another. The receiver uses these numbers to
@@ -29,7 +30,7 @@ use crate::memory::Memory;
 use crate::mpi::{Mpi, Pending};
 use crate::window::Window;
 
-/// The one tag of all frames.
+/// The MPI tag of all frames.
 const TAG: i32 = 1;
 
 /// The size in bytes of the number that follows each frame sent by MPI.
@@ -45,7 +46,7 @@ pub(crate) const SHORT: usize = 56;
 /// has only long messages, and no transfer by MPI is in progress.
 const LOOKS: u32 = 16;
 
-/// A frame that is being sent. The bytes are on the heap, so they do not move when this struct moves.
+/// A frame that MPI is sending. The bytes are on the heap, so they do not move when this struct moves.
 struct Sending {
     request: Pending,
     /// The bytes of the frame, kept until the request is complete.
@@ -400,8 +401,8 @@ impl Traffic {
         self.come.push_back((source, frame));
     }
 
-    /// Ends the traffic, after all processes have reported that they have sent all their frames. Frames that still
-    /// arrive are dropped. Waits for the other processes to do the same.
+    /// Ends the traffic, after all processes have reported that they have sent all their frames. Drops frames that
+    /// still arrive. Waits for the other processes to do the same.
     pub(crate) fn settle(&mut self) -> Result<(), Error> {
         while self.counts.0 > 0 || self.held_count > 0 {
             self.move_all()?;
@@ -416,7 +417,7 @@ impl Traffic {
         self.move_all()
     }
 
-    /// Like [`progress`](Self::progress), but always includes MPI.
+    /// Like [`progress`](Self::progress), but always polls MPI too.
     fn move_all(&mut self) -> Result<(), Error> {
         self.looks.0 = 0;
         self.progress(usize::MAX)

@@ -23,7 +23,8 @@ pub(crate) struct Found {
     message: Message,
 }
 
-/// A request in progress. For the requirements on its buffer, see [`Mpi::send`] and [`Mpi::receive`].
+/// A send, a receive or a barrier in progress. For the requirements on its buffer, see [`Mpi::send`] and
+/// [`Mpi::receive`].
 #[derive(Debug)]
 pub(crate) struct Pending(Request);
 
@@ -68,7 +69,7 @@ impl Mpi {
         let _ = unsafe { (self.functions.abort)(Comm::WORLD, code) };
     }
 
-    /// Returns the version of the ABI: major, minor.
+    /// Returns the major and the minor version of the library's ABI.
     pub(crate) fn abi_version(&self) -> Result<(i32, i32), Error> {
         let (mut major, mut minor) = (0, 0);
         // SAFETY: the pointers are to local variables.
@@ -164,7 +165,7 @@ impl Mpi {
         self.check("MPI_Comm_free", unsafe { (self.functions.free)(&mut comm) })
     }
 
-    /// Starts to send bytes.
+    /// Starts to send bytes to process `to`.
     ///
     /// # Safety
     /// The bytes stay in place, unchanged, until [`test`](Self::test) returns that the request is complete.
@@ -222,7 +223,7 @@ impl Mpi {
         Ok(flag != 0)
     }
 
-    /// Starts a barrier of all processes.
+    /// Starts a barrier of all processes of a communicator.
     pub(crate) fn barrier(&self, comm: Comm) -> Result<Pending, Error> {
         let mut request = Request::NULL;
         // SAFETY: the pointer is to a local variable.

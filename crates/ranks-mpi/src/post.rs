@@ -30,7 +30,7 @@ pub(crate) struct Post {
 /// The state that the lock of [`Post`] protects.
 pub(crate) struct Counter {
     link: Link,
-    /// The current run, from 1.
+    /// The number of the current run, from 1; 0 before the first run.
     run: u32,
     /// The inboxes of this process's ranks; empty between runs.
     inboxes: Arc<[Inbox]>,
@@ -99,7 +99,7 @@ impl Post {
         self.counter.lock().run
     }
 
-    /// Sends bytes to a process.
+    /// Sends a process a frame of these bytes and this trailer.
     pub(crate) fn send(&self, process: usize, mut bytes: Vec<u8>, trailer: Trailer) -> Result<(), Error> {
         bytes.extend_from_slice(&trailer.bytes());
         let mut counter = self.counter.lock();

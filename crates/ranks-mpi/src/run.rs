@@ -74,8 +74,8 @@ impl Process {
     }
 }
 
-/// Returns the failure that the processes agree on, given this process's own failure, if it has one. A panic takes
-/// precedence over other failures, then a process with a lower number over the others.
+/// Returns the failure that the processes agree on, given this process's own failure; `None` stands for no failure. A
+/// panic takes precedence over other failures, and then the process with the lowest number.
 pub(crate) fn judge(post: &Post, run: u32, own: Option<Outcome>) -> Result<Option<Outcome>, Error> {
     let process = post.process();
     let send = |to: usize, kind: Kind, outcome: &Option<Outcome>| {

@@ -25,7 +25,7 @@ const KEPT: &str = "LEHR_MPI_KEPT";
 /// The variable with the number of the pipe's end to which the child writes its notes.
 const PIPE: &str = "LEHR_MPI_PIPE";
 
-/// The notes of the child.
+/// A note that the child sends its supervisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Note {
     /// The child has joined the job.
@@ -42,7 +42,7 @@ pub enum Supervised {
     GoOn,
     /// The child has ended, and this process, its supervisor, must end with the same exit code.
     Ended {
-        /// The child's exit code.
+        /// The exit code of the child.
         code: u8,
     },
     /// The child was killed, or ended in the middle of the job.
@@ -80,8 +80,8 @@ impl Killed {
 /// Under a launcher, runs this program again as a child, with the same arguments, and waits for its end; see the
 /// module's page.
 ///
-/// Call it first in your `main`. Signals that ask a program to end (Ctrl-C) reach both the supervisor and the child,
-/// and the supervisor must survive them. Make it ignore them in `ignore_signals`, which is called only in the
+/// Call `keep` first in your `main`. Signals that ask a program to end (Ctrl-C) reach both the supervisor and the
+/// child, and the supervisor must survive them. Make it ignore them in `ignore_signals`, which is called only in the
 /// supervisor.
 ///
 /// # Errors
@@ -125,7 +125,7 @@ pub fn keep(ignore_signals: impl FnOnce()) -> std::io::Result<Supervised> {
     Ok(ended(status, is_in_the_middle(&mut notes), &launcher, id))
 }
 
-/// Sends a note to this process's supervisor, if it has one.
+/// Sends a note to this process's supervisor, if the process has a supervisor.
 pub(crate) fn note(note: Note) {
     let Some(number) = environment::variable(PIPE).and_then(|text| text.parse::<u32>().ok()) else { return };
     // Without `/dev/fd`, the supervisor gets no notes, and reports only a child that was killed by a signal.

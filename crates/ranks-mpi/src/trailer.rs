@@ -51,7 +51,7 @@ pub(crate) struct Trailer {
 }
 
 impl Trailer {
-    /// Returns the bytes of the trailer.
+    /// Returns the bytes of the trailer, which follow the bytes of a message.
     pub(crate) fn bytes(&self) -> [u8; LENGTH] {
         let Self { run, source, to, context, tag, receipt, kind } = *self;
         debug_assert!(run < 1 << (u32::BITS - KIND_BITS), "runs have 29 bits");

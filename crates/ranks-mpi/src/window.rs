@@ -29,7 +29,7 @@ const SEGMENT_BYTES: usize = 1 << 20;
 /// the smallest for many short messages.
 const RING_BYTES: (usize, usize) = (1 << 12, 1 << 16);
 
-/// The rings from this process to the other processes of its machine, and from those processes to it.
+/// The rings between this process and the other processes of its machine, in both directions.
 pub(crate) struct Window {
     comm: Comm,
     window: Win,
@@ -90,7 +90,8 @@ impl Window {
         self.outgoing[process].as_mut().is_some_and(|ring| ring.send_parts(number, parts))
     }
 
-    /// Releases the memory. All processes of the machine call this together, after all frames have been received.
+    /// Releases the window's memory and the communicator. All processes of the machine call this together, after all
+    /// frames have been received.
     pub(crate) fn close(self, mpi: &Mpi) -> Result<(), Error> {
         let Self { comm, window, .. } = self;
         mpi.give_memory_back(window)?;

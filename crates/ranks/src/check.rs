@@ -14,7 +14,7 @@
 //! and exchanges, in which otherwise only neighbours meet. So all ranks get the error, it names the ranks that
 //! disagree, and no message is left unreceived.
 //!
-//! The most frequent head counts as the intended one. The error names one rank that has this head and the first rank
+//! The most frequent head counts as the intended head. The error names one rank that has this head and the first rank
 //! that has a different head.
 
 use std::borrow::Cow;
@@ -27,7 +27,7 @@ use crate::point_to_point::Wanted;
 /// The head of a collective: the kind of call, and the number that must be the same on all ranks.
 pub(crate) type Head = [u64; 2];
 
-/// A call that one rank made.
+/// A collective call that a rank made.
 #[derive(Clone, Copy)]
 pub(crate) struct Made {
     /// The rank's number in the world.

@@ -1,7 +1,7 @@
 //! The communicator of a rank: its number, the other ranks, and the calls that reach them.
 //!
-//! A communicator is a group of ranks with its own context in the fabric, so that its messages never mix with those of
-//! other communicators. Messages between two ranks are in `point_to_point.rs`, collectives in `collective/` (one per
+//! A communicator is a group of ranks with its own context in the fabric, so that its messages never mix with messages
+//! of other communicators. Messages between two ranks are in `point_to_point.rs`, collectives in `collective/` (one per
 //! file), and new communicators in `group.rs`.
 
 use std::fmt;
@@ -30,9 +30,9 @@ use crate::trace::Activity;
 /// If a rank ends, by returning or by a panic, all ranks that wait for it get [`Error::RankLeft`].
 ///
 /// The future of a collective may be dropped while it waits. Between threads, the rank's part is then already done, and
-/// its next collective first waits until the abandoned one is complete. A collective that is dropped during this wait
-/// has not begun. On other fabrics, the rank's next collective returns [`Error::Abandoned`]. Other ranks learn of the
-/// abandoned collective when this rank ends.
+/// its next collective first waits until the abandoned collective is complete. A collective that is dropped during this
+/// wait has not begun. On other fabrics, the rank's next collective returns [`Error::Abandoned`]. Other ranks learn of
+/// the abandoned collective when this rank ends.
 pub struct Communicator {
     pub(crate) fabric: Arc<dyn Fabric>,
     pub(crate) group: Group,
@@ -198,8 +198,8 @@ impl Communicator {
         }
     }
 
-    /// Returns the error. If the error says that this rank cannot continue because of another rank, records that rank
-    /// for the ranks that wait for this rank.
+    /// Returns the given error. If it says that this rank cannot continue because of another rank, records the other
+    /// rank for the ranks that wait for this rank.
     pub(crate) fn failed(&self, error: Error) -> Error {
         if let Error::RankLeft { rank, .. } | Error::Late { rank: Some(rank), .. } = error {
             self.blame(rank);

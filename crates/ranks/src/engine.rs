@@ -1,7 +1,7 @@
 //! The interface between methods and the code that runs their leaves. Each round of a method is a map over leaves and a
 //! combine; an engine runs the round.
 //!
-//! There are four engines, which paper 003 compares. All produce the same bits:
+//! There are four engines, which paper 003 compares. All engines produce the same bits:
 //!
 //! - [`Engine::Ranks`]: tasks, one for each rank, which all run the method's loop; each round is an all-reduce.
 //! - [`Engine::Loop`]: one loop whose rounds are parallel loops on the dispatcher (figure 3).
@@ -75,18 +75,18 @@ pub trait Round: Sync {
     }
 }
 
-/// The future that a call of [`Rounds`] returns. It is boxed, so that a method is compiled once for all engines. A
-/// round takes microseconds or more, the allocation about ten nanoseconds.
+/// The future that a call of [`Rounds`] returns. The future is boxed, so that a method is compiled once for all
+/// engines. A round takes microseconds or more, the allocation about ten nanoseconds.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
-/// Runs rounds for a method's loop. The default methods suit an engine with one loop, which runs all leaves. An
+/// Runs the rounds of a method's loop. The default methods suit an engine with one loop, which runs all leaves. An
 /// implementation that wraps other rounds must forward the default methods too.
 pub trait Rounds: Send {
     /// Runs a round over all leaves and overwrites `total` with the root of the tree over them. All ranks get the same
     /// bits, for any engine, number of ranks and number of threads. Without leaves, `total` does not change.
     ///
     /// # Errors
-    /// Returns the errors of the ranks' all-reduce, if the engine has ranks. Pass them on with `?`.
+    /// Returns the errors of the ranks' all-reduce, if the engine has ranks. Pass these errors on with `?`.
     ///
     /// # Panics
     /// Panics if `total` is not as long as the round's partials, or if the round panics.
@@ -196,13 +196,13 @@ pub trait Program: Sync {
     fn run(&self, rounds: &mut dyn Rounds) -> impl Future<Output = Result<Self::Output, Self::Error>> + Send;
 }
 
-/// The engine that runs the leaves.
+/// The engine that runs the leaves of each round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Engine {
     /// One task for each rank, which has its own run of leaves. Each round is an all-reduce.
     #[default]
     Ranks,
-    /// A parallel loop on the dispatcher.
+    /// One loop, whose rounds are parallel loops on the dispatcher.
     Loop,
     /// Persistent receivers at a port, which get the numbers of blocks of leaves and count down the blocks that are
     /// left.
@@ -360,8 +360,8 @@ type Loop<'a> = Pin<Box<dyn Future<Output = Option<String>> + Send + 'a>>;
 /// Begins a loop, given its number among the loops of this process.
 type Begin<'a> = dyn Fn(usize, Box<dyn Rounds>) -> Loop<'a> + Sync + 'a;
 
-/// Runs the loops of this process to their end, and returns the position of the loop whose result counts. Compiled once
-/// for all programs.
+/// Runs the loops of this process to their end, and returns the position of the loop whose result counts. This function
+/// is compiled once for all programs.
 fn carry_out(execution: &Execution, rows: usize, begin: &Begin<'_>) -> Result<usize, Error> {
     if cfg!(target_family = "wasm") {
         // The platform starts no threads.

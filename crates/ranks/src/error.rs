@@ -24,7 +24,7 @@ pub enum Error {
     },
     /// A rank in another process failed; the message comes from that process and names the rank.
     Elsewhere {
-        /// The message of that process.
+        /// The message that the other process sent.
         message: String,
     },
     /// A rank did not arrive within the communicator's [patience](crate::Communicator::set_patience).
@@ -53,7 +53,7 @@ pub enum Error {
     Truncated {
         /// The sender.
         source: usize,
-        /// The number of bytes sent.
+        /// The length of the message in bytes.
         sent: usize,
         /// The length of the memory in bytes.
         room: usize,
@@ -72,7 +72,7 @@ pub enum Error {
     },
     /// A message could not be transported: an error of the fabric or of the layer below it.
     Transport {
-        /// The transport's message.
+        /// The message of the layer that failed.
         message: String,
     },
     /// An argument is invalid: a layout, an engine, a number of ranks or threads, or a value that cannot be serialised.

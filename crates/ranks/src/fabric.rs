@@ -1,8 +1,8 @@
 //! The one interface between ranks: messages of bytes, sent to a rank and taken by a matching receive.
 //!
-//! [`Fabric`] is one rank's end. It moves a message (`send`, `poll_receive`), looks for one (`poll_probe`) and reports
-//! which ranks have ended. Everything else, including collectives, is built on these operations. So a new fabric is
-//! small, and the conformance cases run on each fabric of [`Kind`].
+//! [`Fabric`] is one rank's end. It moves messages (`send`, `poll_receive`), looks for messages (`poll_probe`) and
+//! reports which ranks have ended. Everything else, including collectives, is built on these operations. So a new
+//! fabric is small, and the conformance cases run on each fabric of [`Kind`].
 //!
 //! | fabric | meaning | messages |
 //! | --- | --- | --- |
@@ -14,7 +14,7 @@
 //! a fabric that can only move messages; [`ring`] moves messages through memory that two processes share.
 //!
 //! **Cost contract.** `send` copies the bytes at most once and never waits. `poll_receive` looks first at the messages
-//! that have arrived. It may spin for some microseconds if every rank has a core, and otherwise returns
+//! that have arrived. The call may spin for some microseconds if every rank has a core, and otherwise returns
 //! [`Poll::Pending`] at once: it never blocks its worker. A fabric without its own thread makes progress only in calls
 //! of `poll_receive` and `poll_probe`. While such a call is pending, the fabric wakes the caller, so that the caller
 //! polls again.
@@ -109,7 +109,8 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Label {
     /// The group of ranks and the kind of traffic. Point-to-point messages and collectives of a communicator have
-    /// separate contexts, and each duplicate or part of it has its own contexts. So their messages never mix.
+    /// separate contexts, and each duplicate or part of it has its own contexts. So messages of different contexts
+    /// never mix.
     pub context: u32,
     /// The tag, which the sender chooses; in collective contexts, it holds the collective and its number.
     pub tag: u32,
@@ -118,7 +119,7 @@ pub struct Label {
     pub receipt: u32,
 }
 
-/// The messages that a receive takes.
+/// The pattern of the messages that a receive takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pattern {
     /// The rank that a message must come from; `None` accepts any rank.
@@ -193,9 +194,9 @@ impl Ticket {
 ///
 /// Between two ranks and within a context, messages are matched in the order in which they were sent.
 ///
-/// Dropping an end signals to the other ranks that this rank has ended. It has *failed* if the end is dropped while its
-/// thread panics or after [`fail`](Self::fail); otherwise it has ended in order. Messages that a rank sent before it
-/// ended can still be received.
+/// Dropping an end signals to the other ranks that this rank has ended. The rank has *failed* if its end is dropped
+/// while its thread panics or after [`fail`](Self::fail); otherwise it has ended in order. Messages that a rank sent
+/// before it ended can still be received.
 pub trait Fabric: Send + Sync {
     /// Returns the fabric's name for messages and reports, such as `threads` or `mpi`.
     fn name(&self) -> &'static str;
@@ -224,15 +225,15 @@ pub trait Fabric: Send + Sync {
         self.send(to, label, Cow::Owned(bytes))
     }
 
-    /// Takes the earliest message that matches. If there is none, waits. On its first poll, a pending receive draws a
-    /// ticket, which `turn` holds.
+    /// Takes the earliest message that matches, or waits for a message that does. On its first poll, a pending receive
+    /// draws a ticket, which `turn` holds.
     ///
     /// Cancel-safe: a receive that is abandoned with [`forget`](Self::forget) has taken nothing.
     ///
     /// # Errors
-    /// Returns [`Error::RankLeft`] if no message matches and none ever will. In this case, either the source has ended,
-    /// or the receive accepts any source and a rank has failed or all others have ended. Returns [`Error::Transport`]
-    /// if the fabric fails.
+    /// Returns [`Error::RankLeft`] if no message matches and no message ever will. In this case, either the source has
+    /// ended, or the receive accepts any source and a rank has failed or all other ranks have ended. Returns
+    /// [`Error::Transport`] if the fabric fails.
     fn poll_receive(
         &self,
         pattern: &Pattern,
@@ -271,8 +272,8 @@ pub trait Fabric: Send + Sync {
         context: &mut Context<'_>,
     ) -> Poll<Result<Envelope, Error>>;
 
-    /// Returns empty memory for an outgoing message of this many bytes. It may be reused memory, and may have room for
-    /// bytes that the fabric appends.
+    /// Returns empty memory for an outgoing message of this many bytes. The memory may be reused memory, and may have
+    /// room for bytes that the fabric appends.
     fn memory(&self, length: usize) -> Vec<u8> {
         Vec::with_capacity(length)
     }
@@ -311,8 +312,8 @@ pub trait Fabric: Send + Sync {
     /// then get an error that names the culprit. Only the first call counts.
     fn fail(&self, culprit: usize);
 
-    /// Waits until all messages that were sent have left this process, so that this end may be dropped. Most fabrics
-    /// have nothing to do.
+    /// Waits until all messages that were sent have left this process, so that this end may be dropped. On most
+    /// fabrics, there is nothing to wait for.
     ///
     /// # Errors
     /// Returns [`Error::Transport`].

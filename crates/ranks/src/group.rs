@@ -10,11 +10,11 @@ use crate::fabric::{Fabric, Pattern};
 /// A kind of traffic; each has its own context in a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Traffic {
-    /// Sends and receives of the program.
+    /// The messages that the program sends and receives.
     Messages = 0,
-    /// Collectives.
+    /// The messages of collectives.
     Collectives = 1,
-    /// Receipts of synchronous sends.
+    /// The receipts of synchronous sends.
     Receipts = 2,
     /// The heads that a checked communicator compares.
     Checks = 3,
@@ -27,7 +27,7 @@ pub(crate) enum Traffic {
 /// The number of contexts reserved for each communicator.
 const KINDS: u32 = 8;
 
-/// The ranks of a communicator.
+/// The ranks of a communicator, and the communicator's number.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     rank: usize,
@@ -160,7 +160,7 @@ impl Communicator {
         Ok(Some(part))
     }
 
-    /// Makes a communicator of the same ranks whose messages and collectives are separate from those of the original.
+    /// Makes a communicator of the same ranks, whose messages and collectives are separate from the original's.
     ///
     /// # Errors
     /// Returns the same errors as [`split`](Self::split).

@@ -1,4 +1,4 @@
-//! One program on many ranks.
+//! Runs one program on many ranks, which communicate by messages and collectives.
 //!
 //! [`run`] starts a program once per rank, as tasks on a dispatcher, and gives each rank a [`Communicator`]:
 //!
@@ -81,7 +81,7 @@ pub use topology::{Boundary, Grid};
 #[doc = include_str!("../../../docs/guide/mpi.md")]
 struct Guide;
 
-/// The example of the crate's README.
+/// The crate's README, included so that its example is compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

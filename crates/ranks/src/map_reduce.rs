@@ -36,7 +36,7 @@ pub trait MapReduce: Sync {
         }
     }
 
-    /// Turns a key's combined value into its result, in place. By default, does nothing.
+    /// Turns a key's combined value into its result, in place. By default, the combined value is the result.
     fn reduce(&self, key: u64, value: &mut [f64], state: &Self::State) {
         let _ = (key, value, state);
     }
@@ -46,12 +46,12 @@ pub trait MapReduce: Sync {
     fn next(&self, state: Self::State, results: &BTreeMap<u64, Vec<f64>>) -> Step<Self::State>;
 }
 
-/// The decision that ends a round.
+/// A method's decision at the end of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<S> {
-    /// Run another round, from this state.
+    /// Run another round, which begins with this state.
     Again(S),
-    /// Stop; this is the result.
+    /// Stop; this state is the result.
     Converged(S),
 }
 
@@ -60,7 +60,7 @@ pub enum Step<S> {
 pub struct Iterated<S> {
     /// The state after the last round.
     pub state: S,
-    /// The number of rounds.
+    /// The number of rounds that were run.
     pub rounds: usize,
     /// Whether the method reported convergence before the limit of rounds was reached.
     pub has_converged: bool,
@@ -83,7 +83,7 @@ impl Communicator {
     /// Panics if an emitted value does not have the length `width`.
     ///
     /// # Example
-    /// K-means on a line:
+    /// This example runs k-means on a line:
     /// ```
     /// use std::collections::BTreeMap;
     /// use std::ops::Range;
@@ -198,11 +198,11 @@ fn map<M: MapReduce>(
     emitted
 }
 
-/// The position of each key's value among the values of a leaf. A map looks it up for each emitted value, so small
-/// keys, the usual ones, use an array.
+/// The position of each key's value among the values of a leaf. A map looks this position up for each emitted value. So
+/// small keys, which are the usual keys, use an array.
 #[derive(Default)]
 struct Positions {
-    /// For each small key, its position plus one; 0 if it has none.
+    /// For each small key, its position plus one; 0 if the key has no position.
     small: Vec<usize>,
     large: BTreeMap<u64, usize>,
 }
@@ -211,7 +211,7 @@ impl Positions {
     /// The exclusive upper bound of small keys.
     const SMALL: u64 = 4096;
 
-    /// Returns the position of a key; sets it to `next` if the key had none.
+    /// Returns the position of a key; sets the position to `next` if the key had none.
     fn of(&mut self, key: u64, next: usize) -> usize {
         if key >= Self::SMALL {
             return *self.large.entry(key).or_insert(next);

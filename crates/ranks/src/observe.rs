@@ -83,8 +83,8 @@ pub trait Observer: Send {
 
     /// Receives, after each step, a checkpoint from which a run can resume.
     ///
-    /// Writing a checkpoint costs far more than offering it. So an observer should write one every few seconds at most,
-    /// and always after it returned [`Control::Stop`].
+    /// Writing a checkpoint costs far more than offering it. So an observer should write a checkpoint every few seconds
+    /// at most, and always after it returned [`Control::Stop`].
     fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
         let _ = checkpoint;
     }
@@ -92,7 +92,7 @@ pub trait Observer: Send {
     /// Returns the interrupt that may stop the run within a step.
     ///
     /// The run calls this once, before it begins. In a job of several processes, all observers should have an
-    /// interrupt. Steps can be interrupted only if the lead's observer has one.
+    /// interrupt. Steps can be interrupted only if the lead's observer has an interrupt.
     fn interrupt(&self) -> Option<Interrupt> {
         None
     }
@@ -122,7 +122,7 @@ pub struct Silent;
 
 impl Observer for Silent {}
 
-/// A checkpoint of any method.
+/// A checkpoint, of a type that does not depend on the method.
 ///
 /// # Example
 /// ```
@@ -152,7 +152,7 @@ pub trait AnyCheckpoint: Any + Send {
     /// or not at all.
     ///
     /// # Errors
-    /// Fails if the folder cannot be written to or the disk is full. The message is the method's own.
+    /// Fails if the folder cannot be written to or the disk is full. The method decides about the error's message.
     fn write(&self, path: &Path) -> io::Result<()>;
 
     /// Returns the same content as JSON, for callers that keep it with other data.
@@ -179,8 +179,8 @@ impl dyn AnyCheckpoint {
 /// interrupt ([`Observer::interrupt`]), the run checks it before each leaf of rows (some hundreds to thousands of
 /// rows). If the interrupt is set, the run skips the rest of the pass, and the step counts as never begun. The run
 /// gives its observer the checkpoint from before that step. A run that resumes from this checkpoint ends with the same
-/// bits. Before the first step, there is nothing to resume from, because the run is still initialising. It then stops
-/// without a checkpoint.
+/// bits. Before the first step, there is nothing to resume from, because the run is still initialising. A run that is
+/// interrupted then stops without a checkpoint.
 ///
 /// # Example
 /// ```

@@ -33,7 +33,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Matches any message.
+    /// The filter that matches any message.
     pub const ANY: Self = Self { source: None, tag: None };
 }
 
@@ -67,7 +67,7 @@ impl Communicator {
     /// Sends values to rank `to`, which may be this rank. The send is complete when the values have been copied: it
     /// does not wait for the receiver.
     ///
-    /// Cost: one copy.
+    /// Cost: one copy of the values.
     ///
     /// # Errors
     /// Returns [`Error::Transport`]. It is not an error if the receiver has ended.
@@ -161,7 +161,7 @@ impl Communicator {
     /// Cancel-safe: a future that is dropped before it is ready has taken no message.
     ///
     /// # Errors
-    /// Returns [`Error::RankLeft`] if the rank has ended and no such message is left; [`Error::Decoding`] if the
+    /// Returns [`Error::RankLeft`] if the rank has ended and no matching message is left; [`Error::Decoding`] if the
     /// message is not a whole number of values; [`Error::Transport`].
     ///
     /// # Panics

@@ -32,7 +32,7 @@ impl Node {
         self.index << self.level
     }
 
-    /// Returns the leaf after the last one that the node covers.
+    /// Returns the leaf after the last leaf that the node covers.
     pub fn end(&self) -> usize {
         (self.index + 1) << self.level
     }
@@ -90,7 +90,7 @@ impl<T: Copy + Default> Fold<T> {
         self.nodes.clear();
     }
 
-    /// Returns the length of a partial.
+    /// Returns the number of numbers in a partial.
     pub fn length(&self) -> usize {
         self.length
     }

@@ -24,7 +24,7 @@ impl Stopwatch {
         Self { start: Moment::now() }
     }
 
-    /// Returns the seconds since the start.
+    /// Returns the seconds since the stopwatch was started.
     pub fn seconds(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
     }
@@ -58,7 +58,7 @@ impl Phases {
         Self::default()
     }
 
-    /// Begins a phase inside the current one.
+    /// Begins a phase inside the current phase.
     pub fn enter(&mut self, name: &'static str) {
         self.charge();
         let phase = self.place(name);
@@ -128,8 +128,8 @@ pub struct Spread {
 }
 
 impl Communicator {
-    /// Collects the phases of all ranks. All ranks get the same table. It has the phases of rank 0 in order of first
-    /// entry, then the further phases of rank 1, and so on.
+    /// Collects the phases of all ranks. All ranks get the same table. The table has the phases of rank 0 in order of
+    /// first entry, then the further phases of rank 1, and so on.
     ///
     /// # Errors
     /// Returns the errors of [`all_gather_v`](Self::all_gather_v).

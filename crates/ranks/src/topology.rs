@@ -72,7 +72,7 @@ impl Grid {
     /// Returns the coordinates of a rank.
     ///
     /// # Panics
-    /// Panics if there is no such rank.
+    /// Panics if there is no rank with this number.
     pub fn coordinates(&self, rank: usize) -> Vec<usize> {
         assert!(rank < self.size(), "rank {rank} of {}", self.size());
         let mut rest = rank;
@@ -100,7 +100,7 @@ impl Grid {
     /// boundary.
     ///
     /// # Panics
-    /// Panics if there is no such rank or dimension.
+    /// Panics if there is no rank or no dimension with this number.
     pub fn neighbour(&self, rank: usize, dimension: usize, displacement: isize) -> Option<usize> {
         let mut coordinates = self.coordinates(rank);
         let (extent, boundary) = self.dimensions[dimension];
@@ -115,7 +115,7 @@ impl Grid {
     /// Returns a rank's neighbour in a direction; `None` beyond an open boundary.
     ///
     /// # Panics
-    /// Panics if there is no such rank or direction.
+    /// Panics if there is no rank or no direction with this number.
     pub fn towards(&self, rank: usize, direction: usize) -> Option<usize> {
         self.neighbour(rank, direction / 2, if direction.is_multiple_of(2) { -1 } else { 1 })
     }

@@ -1,4 +1,4 @@
-//! A trace of each rank over time, for a viewer: computing, waiting for others, and other communication.
+//! A trace that shows each rank over time in a viewer: computing, waiting for other ranks, and other communication.
 //!
 //! A [`Trace`] is shared by the ranks of a run; each rank that [records](Communicator::record) into it has its own
 //! track. A track records every collective and every receive with its name, and within it the time in which the rank
@@ -24,7 +24,7 @@ pub enum Activity {
     Compute,
     /// A call of the communicator, including the waits in it.
     Communication,
-    /// Waiting for another rank.
+    /// A wait for another rank.
     Wait,
     /// A part of the program, including everything in it.
     Phase,
@@ -91,7 +91,7 @@ struct Noted {
     shift_ns: i64,
 }
 
-/// One rank's spans.
+/// One rank's track: its spans and its sums of time.
 #[derive(Debug)]
 pub(crate) struct Track {
     start: Stopwatch,

@@ -235,12 +235,12 @@ pub mod model {
     pub use crate::parallel::Gate;
 }
 
-/// The guide's chapter on ports; its code is compiled and run with the tests.
+/// The guide's chapter on ports, included so that its code is compiled and run with the tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/ports.md")]
 struct Guide;
 
-/// The example of the crate's README.
+/// The crate's README, included so that its example is compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

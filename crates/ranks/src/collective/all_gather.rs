@@ -71,7 +71,7 @@ impl Communicator {
         Ok((0..size).map(|rank| self.deposited(rank).collect()).collect())
     }
 
-    /// Runs an all-gather under the name of `call`, because other calls consist of one too.
+    /// Runs an all-gather under the name of `call`, because other calls consist of an all-gather too.
     pub(crate) async fn all_gather_as<T: Plain>(
         &mut self,
         call: Call,

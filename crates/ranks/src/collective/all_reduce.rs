@@ -164,10 +164,10 @@ impl Communicator {
     /// ranks' leaves. The bits are the same for any number of ranks.
     ///
     /// # Arguments
-    /// - `leaves`: this rank's leaves. The leaves of rank 0 begin at 0, and the leaves of each rank follow those of the
-    ///   rank before. They may be empty.
+    /// - `leaves`: this rank's leaves. The leaves of rank 0 begin at 0, and the leaves of each rank follow the leaves
+    ///   of the rank before. A rank may have no leaves.
     /// - `map`: overwrites a leaf's partial, which is as long as `total`.
-    /// - `combine`: takes the left and the right partial; the result replaces the left one.
+    /// - `combine`: combines the left and the right partial; the result replaces the left partial.
     ///
     /// Without any leaves, `total` does not change.
     ///

@@ -11,8 +11,8 @@ use crate::error::Error;
 use crate::message::{self, Plain};
 
 impl Communicator {
-    /// Sends each rank its part of `values`, and collects this rank's part from every rank, in order of rank. This
-    /// transposes a matrix of parts, where each rank has one row.
+    /// Sends each rank its part of `values`, and collects this rank's part from every rank, in order of rank. The call
+    /// transposes a matrix of parts, of which each rank has one row.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].

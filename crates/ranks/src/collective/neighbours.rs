@@ -31,16 +31,16 @@ const ONE_WAY_BYTES: usize = 4096;
 const LENT_BYTES: usize = if cfg!(any(loom, shuttle)) { 64 } else { 1 << 15 };
 
 impl Communicator {
-    /// Whether a call between a root and all other ranks, with this many bytes, goes one way over lanes. It does so if
-    /// the bytes are few, every rank has a core, and calls are not checked. All ranks get the same answer, unless their
-    /// calls differ.
+    /// Whether a call between a root and all other ranks, with this many bytes, goes one way over lanes. The call goes
+    /// one way if the bytes are few, every rank has a core, and calls are not checked. All ranks get the same answer,
+    /// unless their calls differ.
     pub(crate) fn goes_one_way(&self, bytes: usize) -> bool {
         let others = self.size() - 1;
         !self.settings.is_checked && self.shared().folds_alone() && bytes.saturating_mul(others) <= ONE_WAY_BYTES
     }
 
-    /// Whether messages of this many bytes are swapped, that is, lent before they are copied. This needs ranks that
-    /// spin.
+    /// Whether messages of this many bytes are swapped, that is, lent before they are copied. Messages are swapped only
+    /// where ranks spin.
     pub(crate) fn lends(&self, bytes: usize) -> bool {
         bytes >= LENT_BYTES && self.shared().folds_alone()
     }
@@ -131,7 +131,7 @@ impl Talk<'_> {
         fits(from, sent, room)
     }
 
-    /// Ends the call.
+    /// Ends a call that has sent and received all its messages.
     pub(crate) fn finish(mut self) -> Result<(), Error> {
         self.endpoint().finish();
         Ok(())

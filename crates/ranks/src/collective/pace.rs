@@ -1,4 +1,4 @@
-//! Limits how many one-way calls a rank may be ahead of another, over messages.
+//! Limits how many one-way messages a rank may be ahead of another rank, in collectives over messages.
 //!
 //! A root that only sends does not wait, nor does a rank that only sends to the root. Without a limit, messages that
 //! were not yet received would fill the caches, and then the memory. So both the sender and the receiver count one-way
@@ -25,11 +25,11 @@ pub(crate) struct Pace(Box<[Other]>);
 
 #[derive(Debug, Default)]
 struct Other {
-    /// Messages sent since the last credit became due.
+    /// The count of messages sent since the last credit became due.
     sent: AtomicUsize,
-    /// Credits that have not arrived.
+    /// The number of credits that are due and have not arrived.
     due: AtomicUsize,
-    /// Messages received since the last credit was sent.
+    /// The count of messages received since the last credit was sent.
     heard: AtomicUsize,
 }
 
@@ -60,12 +60,12 @@ impl Pace {
         self.0[of].due.load(Ordering::Relaxed) >= DUE // one task at a time
     }
 
-    /// Counts a credit from a rank.
+    /// Counts a credit that has arrived from a rank.
     pub(super) fn note_credit(&self, from: usize) {
         self.0[from].due.fetch_sub(1, Ordering::Relaxed); // one task at a time
     }
 
-    /// Counts a message from a rank; returns whether to send it a credit.
+    /// Counts a message that has arrived from a rank; returns whether to send the rank a credit.
     pub(super) fn note_heard(&self, from: usize, length: usize) -> bool {
         count(&self.0[from].heard, length)
     }

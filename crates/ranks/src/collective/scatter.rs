@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::message::{self, Plain};
 
 impl Communicator {
-    /// Distributes the root's `values` to the ranks in order of rank, `part.len()` values to each. On other ranks
+    /// Distributes the root's `values` to the ranks in order of rank, `part.len()` values to each. On the other ranks,
     /// `values` is ignored.
     ///
     /// # Errors
@@ -67,8 +67,8 @@ impl Communicator {
         Ok(())
     }
 
-    /// Distributes the root's `parts`, of any lengths, to the ranks, and returns each rank's own part. On other ranks
-    /// `parts` is ignored.
+    /// Distributes the root's `parts`, of any lengths, to the ranks, and returns each rank's own part. On the other
+    /// ranks, `parts` is ignored.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the ranks name different roots; [`Error::RankLeft`].

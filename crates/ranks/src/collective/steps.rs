@@ -57,7 +57,7 @@ impl std::ops::Deref for Body {
 }
 
 impl Communicator {
-    /// Runs a collective over messages.
+    /// Runs this rank's part of a collective over messages, which `body` performs.
     pub(crate) async fn stepwise<R>(
         &mut self,
         call: Call,
@@ -94,7 +94,7 @@ impl Steps<'_> {
         self.communicator.size()
     }
 
-    /// Sends `bytes` to a rank.
+    /// Sends a message with these bytes to a rank.
     pub(crate) fn send(&self, to: usize, bytes: &[u8]) -> Result<(), Error> {
         self.send_all(to, &[bytes])
     }

@@ -18,7 +18,7 @@ const GROUPS_PER_WORKER: usize = 64;
 /// The groups of a round; see the [module](self).
 pub(super) struct Groups {
     leaves: usize,
-    /// A group has 2^level leaves.
+    /// The level of the groups' nodes: a group has 2^level leaves.
     level: u32,
     /// A cell for the partial of each group. While workers climb, the cell of a node's first group holds the node's
     /// partial. Only the worker that runs the group uses the cell, or the worker that `turnstiles` let pass.

@@ -28,7 +28,8 @@ pub trait Processes: fmt::Debug + Sync {
     fn begin(&self, ranks: usize, may_spin: bool) -> Result<Vec<Communicator>, Error>;
 
     /// Ends a run, after its communicators have been dropped. Tells the other processes how the run ended in this
-    /// process, and waits for their outcomes. Returns the failure that all processes agree on, if there is one.
+    /// process, and waits for their outcomes. Returns the failure that all processes agree on; `None` if no process
+    /// failed.
     ///
     /// # Errors
     /// Returns [`Error::Transport`].
@@ -40,7 +41,7 @@ pub trait Processes: fmt::Debug + Sync {
 pub struct Outcome {
     /// Whether the failure was a panic; another failure may only be the consequence of a panic.
     pub is_panic: bool,
-    /// The message for the user.
+    /// The message that the user gets about the failure.
     pub message: String,
 }
 

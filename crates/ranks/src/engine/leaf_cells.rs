@@ -47,7 +47,7 @@ impl<T> LeafCells<T> {
     /// Cost: one uncontended lock. Do not call `with` for the same leaf inside `change`: it would wait for ever.
     ///
     /// # Panics
-    /// Panics if there is no such leaf.
+    /// Panics if there is no leaf with this number.
     pub fn with<R>(&self, leaf: usize, change: impl FnOnce(&mut T) -> R) -> R {
         change(&mut self.cells[leaf].lock())
     }

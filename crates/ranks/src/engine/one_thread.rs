@@ -31,7 +31,7 @@ pub struct OneThread {
 }
 
 impl OneThread {
-    /// Creates rounds over this many rows.
+    /// Creates rounds over `rows` rows.
     pub fn new(rows: usize) -> Self {
         Self { partition: Partition::new(rows, 1), fold: Fold::new(0) }
     }

@@ -33,7 +33,7 @@ struct Floor {
     round: Loan<usize>,
     /// The number of groups of the round that have not ended.
     left: CachePadded<AtomicUsize>,
-    /// The first panic of the round.
+    /// The payload of the first panic in the round.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 

@@ -11,7 +11,7 @@ use crate::partition::Partition;
 use crate::timing::{Phases, Spread};
 use crate::trace::Trace;
 
-/// The rounds of one rank.
+/// Runs the rounds of the loop on one rank.
 pub(super) struct OnRanks {
     communicator: Communicator,
     /// The engine: [`Engine::Ranks`] or [`Engine::MapReduce`].

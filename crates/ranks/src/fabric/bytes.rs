@@ -16,7 +16,7 @@ use super::{Envelope, Fabric, Label, Message, Pattern, Ticket};
 use crate::error::Error;
 use crate::frame::{self, Frame};
 
-/// One rank's end; see [`endpoints`].
+/// One rank's end of the fabric; see [`endpoints`].
 pub struct Endpoint {
     ranks: Arc<[Rank]>,
     rank: usize,

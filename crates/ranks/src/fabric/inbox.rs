@@ -1,5 +1,5 @@
-//! The inbox of one rank holds messages that have arrived and not been received, and waiting receives. It does the
-//! matching for every fabric that can only transport messages.
+//! The inbox of one rank holds messages that have arrived and not been received, and waiting receives. An inbox does
+//! the matching for every fabric that can only transport messages.
 //!
 //! A fabric [`deliver`](Inbox::deliver)s messages in the order in which each source sent them, and passes receives on.
 //! A pending receive has a number, which it drew at its first poll. It takes the earliest message that matches, unless
@@ -139,7 +139,7 @@ impl Inbox {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Wakes all waiters, so that they poll again. It is for a fabric that keeps arrived messages elsewhere.
+    /// Wakes all waiters, so that they poll again. A fabric that keeps arrived messages elsewhere calls this method.
     pub fn ring(&self) {
         let wakers = self.state.lock().wakers(|_| true);
         wakers.into_iter().for_each(Waker::wake);

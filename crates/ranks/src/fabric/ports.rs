@@ -27,7 +27,7 @@ enum Parcel {
     },
 }
 
-/// One rank's end; see [`endpoints`].
+/// One rank's end of the fabric; see [`endpoints`].
 pub struct Endpoint {
     ports: Arc<[Port<Parcel>]>,
     rank: usize,

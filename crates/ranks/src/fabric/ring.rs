@@ -34,7 +34,7 @@ const LENGTH_BITS: u32 = 31;
 /// The exclusive upper bound of the numbers of frames.
 pub const NUMBERS: usize = 1 << 31;
 
-/// A word of a ring.
+/// A word of a ring's memory, which is accessed atomically.
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Word(AtomicUsize);
@@ -95,7 +95,7 @@ pub struct Sender<M> {
 pub struct Receiver<M> {
     memory: M,
     lines: usize,
-    /// The number of lines taken.
+    /// The number of lines that the receiver has taken.
     taken: usize,
     /// The number of lines taken, as last reported to the sender.
     told: usize,
@@ -126,7 +126,7 @@ impl<M: Deref<Target = [Word]>> Sender<M> {
 
     /// Sends a frame with a number below [`NUMBERS`]; returns whether there was room for it.
     ///
-    /// Cost: one copy.
+    /// Cost: one copy of the bytes.
     pub fn send(&mut self, number: usize, bytes: &[u8]) -> bool {
         self.send_parts(number, &[bytes])
     }

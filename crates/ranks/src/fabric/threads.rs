@@ -1,5 +1,5 @@
-//! Ranks in one process. Messages between two ranks go to the receiver's inbox or through a channel (`mail`).
-//! Collectives have their own path, on which messages stay where they are written (`exchange`).
+//! The fabric of ranks in one process. Messages between two ranks go to the receiver's inbox or through a channel
+//! (`mail`). Collectives have their own path, on which messages stay where they are written (`exchange`).
 
 pub(crate) mod exchange;
 pub(crate) mod mail;

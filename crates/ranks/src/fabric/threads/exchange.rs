@@ -6,9 +6,9 @@
 //! read where it was written. There is one synchronisation, in which each rank waits at most once. An exchange
 //! allocates nothing once the buffers have reached the lengths of the messages.
 //!
-//! There are two sets of buffers, used in turn, so that an exchange needs only one synchronisation. A rank writes the
-//! buffers of exchange e + 2 over those of exchange e only after exchange e + 1 is complete. A rank arrives in e + 1
-//! only after it has read its part of e.
+//! There are two sets of buffers, used in turn, so that an exchange needs only one synchronisation. A rank writes its
+//! buffer of exchange e + 2 over its buffer of exchange e only after exchange e + 1 is complete. A rank arrives in e +
+//! 1 only after it has read its part of e.
 //!
 //! There are two ways of arriving. If ranks outnumber cores, or there are many ranks, all ranks arrive at one counter
 //! (`exchange/counter.rs`). The last rank to arrive folds for all. Otherwise a rank arrives by its own line
@@ -65,7 +65,7 @@ const LOOKS_FIRST: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 64 };
 /// Combines the deposits of all ranks, and writes the result to a buffer that is empty at first.
 pub(crate) type Fold<'a> = &'a mut dyn FnMut(&Deposits<'_>, &mut Vec<u64>);
 
-/// The state that all ends share.
+/// The state that the ends of all ranks share.
 struct Shared {
     /// The number in the world of each rank.
     members: Box<[usize]>,
@@ -111,7 +111,7 @@ struct Rank {
     messages: [Cell<Vec<u64>>; 2],
     /// The number of exchanges in which the rank has arrived, to find out which rank is late.
     arrivals: AtomicUsize,
-    /// The calls of the rank.
+    /// The log of the rank's calls.
     log: Log,
     /// The waker of the task, called when an exchange completes or can no longer complete.
     waker: Mutex<Option<Waker>>,
@@ -134,13 +134,13 @@ unsafe impl Sync for Shared {}
 // SAFETY: nothing in it is bound to a thread.
 unsafe impl Send for Shared {}
 
-/// One rank's end; see [`endpoints`].
+/// One rank's end of the exchange; see [`endpoints`].
 pub(crate) struct Endpoint {
     shared: Arc<Shared>,
     rank: usize,
     /// The number of exchanges in which this rank has arrived.
     arrivals: usize,
-    /// The writer of this rank's calls.
+    /// The state with which this rank writes its log.
     pen: Pen,
     is_waiting: bool,
     /// With lines: the number of ranks, from the first on, that were seen to have arrived in the exchange that this
@@ -225,8 +225,8 @@ impl Shared {
         }
     }
 
-    /// Wakes a rank. If ranks spin, each must have its own worker. Otherwise the woken rank would queue behind the rank
-    /// that woke it and now spins for its answer.
+    /// Wakes a sleeping rank by its waker. If ranks spin, each must have its own worker. Otherwise the woken rank would
+    /// queue behind the rank that woke it and now spins for its answer.
     fn wake(&self, waker: Waker) {
         if self.spins > 0 { wake_elsewhere(waker) } else { waker.wake() }
     }
@@ -299,7 +299,7 @@ impl Endpoint {
         self.trouble_or_divergence(|ending| ending.arrivals < self.arrivals)
     }
 
-    /// Like [`trouble`](Self::trouble), but prefers a rank that has made other calls to one that has ended.
+    /// Like [`trouble`](Self::trouble), but prefers a rank that has made other calls to a rank that has ended.
     fn trouble_or_divergence(&self, concerns: impl Fn(&Ending) -> bool) -> Option<Trouble> {
         match self.trouble(concerns) {
             Some(Trouble::Disagreement(found)) => Some(Trouble::Disagreement(found)),
@@ -307,8 +307,8 @@ impl Endpoint {
         }
     }
 
-    /// Returns a rank whose calls differ from the calls of this rank. A rank that is about to sleep calls it, after its
-    /// fence.
+    /// Returns a rank whose calls differ from the calls of this rank. A rank that is about to sleep calls this method,
+    /// after its fence.
     fn diverged(&self) -> Option<Trouble> {
         if !self.shared.has_lines {
             return None;
@@ -329,7 +329,7 @@ impl Endpoint {
         self.pen.digest()
     }
 
-    /// Returns a disagreement, if one was found; otherwise the first end that concerns this rank.
+    /// Returns a disagreement, if a rank has found one; otherwise the first ended rank that concerns this rank.
     fn trouble(&self, concerns: impl Fn(&Ending) -> bool) -> Option<Trouble> {
         // Relaxed: the locks below order what is read; a rank that ends later rings again.
         if self.shared.left.load(Ordering::Relaxed) == 0 {

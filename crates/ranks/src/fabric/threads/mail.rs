@@ -20,7 +20,7 @@
 //!
 //! No receiver sleeps for ever, because it registers in the inbox, raises `sleeping`, and then looks at the channels
 //! once more. A sender fills its slot, and then looks at `sleeping`. A fence between the two steps of each rank makes
-//! sure that at least one sees the write of the other.
+//! sure that at least one of the two ranks sees the write of the other.
 #![allow(unsafe_code, reason = "slots are written by one rank and read by another without a lock")]
 
 use std::borrow::Cow;
@@ -48,7 +48,7 @@ const SHORT: usize = 32;
 /// as waking a sleeping core.
 const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 1000 };
 
-/// One rank's end.
+/// One rank's end of the messages between ranks.
 pub(crate) struct Mail {
     ranks: Arc<[Rank]>,
     rank: usize,
@@ -81,9 +81,9 @@ struct Slot {
 struct Letter {
     length: usize,
     label: Label,
-    /// The message, if it is short.
+    /// The bytes of the message, if it is short.
     short: [u8; SHORT],
-    /// The message, if it is long. Its memory stays here and is reused.
+    /// The bytes of the message, if it is long. The memory stays here and is reused.
     long: Vec<u8>,
 }
 
@@ -161,7 +161,8 @@ impl Slot {
         self.ready.load(Ordering::Acquire) == number
     }
 
-    /// Writes a message. The caller holds the sender's `outgoing` and has found the slot free for this message.
+    /// Writes a message into the slot. The caller holds the sender's `outgoing` and has found the slot free for this
+    /// message.
     fn fill(&self, number: usize, label: Label, bytes: Cow<'_, [u8]>) {
         // SAFETY: only the holder of `outgoing` writes to a free slot, and nothing reads one.
         self.letter.write(|letter| unsafe { (*letter).write(label, bytes) });
@@ -211,7 +212,7 @@ impl Rank {
         (0..self.channels.len()).flat_map(|source| self.drain_from(source, incoming)).collect()
     }
 
-    /// Tells senders whether the inbox has a waiter. Called under `incoming`.
+    /// Tells senders whether the inbox has a waiter. Call this under the lock `incoming`.
     fn note_sleepers(&self) {
         // Relaxed: a late 0 only makes a sender move its messages without need; a 1 that matters is stored before the
         // fence in `poll`.

@@ -4,7 +4,7 @@
 //! A rank that publishes something (a message, an arrival, an end) then looks for sleepers. A rank that is about to
 //! sleep announces it, and then looks at the published values. A fence between the two steps of each rank makes sure
 //! that at least one of two such ranks sees what the other did. A full fence waits until the core's stores have left
-//! it, which takes as long as a message between two cores. A rank that only sends would spend half its time in such
+//! it, which takes as long as a message between two cores. A rank that only sends would spend half its time in full
 //! fences. Where ranks spin first, sleeping is rare and slow anyway, so the sleeper pays the whole cost. The *heavy*
 //! fence makes the system run a full fence on every running thread of the process. The *light* fence only keeps the
 //! compiler from swapping the two steps.
@@ -19,7 +19,7 @@ use lehr_sync::{Ordering, fence};
 /// The fences that a group of ranks uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fences {
-    /// Both fences are full.
+    /// Both fences are full fences.
     Even,
     /// The fence is heavy for a rank that falls asleep, and light for a rank that publishes something.
     Uneven,

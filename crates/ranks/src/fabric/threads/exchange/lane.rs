@@ -44,7 +44,7 @@ const KEPT: usize = 2;
 /// The call that a message belongs to, and a number that must be the same on all ranks.
 pub(super) type Head = [u64; 2];
 
-/// The state that both ends share.
+/// The state that the sender's and the receiver's end share.
 pub(super) struct Lane {
     slots: [CachePadded<Slot>; SLOTS],
     /// The long message of each slot.
@@ -78,7 +78,7 @@ unsafe impl Sync for Lane {}
 // SAFETY: nothing in it is bound to a thread.
 unsafe impl Send for Lane {}
 
-/// The sender's end.
+/// The sender's end of a lane.
 pub(super) struct Outgoing {
     pub(super) to: usize,
     lane: Arc<Lane>,
@@ -89,7 +89,7 @@ pub(super) struct Outgoing {
     is_spilling: bool,
 }
 
-/// The receiver's end.
+/// The receiver's end of a lane.
 pub(super) struct Incoming {
     pub(super) from: usize,
     lane: Arc<Lane>,
@@ -239,7 +239,7 @@ impl Incoming {
         Self { from, lane, taken: 0, told: 0 }
     }
 
-    /// Returns the head of the message in the next slot, if there is one.
+    /// Returns the head of the message in the next slot, if the slot holds a message.
     fn holds(&self) -> Option<Head> {
         let slot = &self.lane.slots[self.taken % SLOTS];
         // Acquire: pairs with the Release in `Outgoing::fill`; the message is visible.

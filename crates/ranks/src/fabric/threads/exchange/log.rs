@@ -23,7 +23,7 @@ const KEPT: usize = if cfg!(any(loom, shuttle)) { 4 } else { 64 };
 /// A kind of call, and the call's number, which must be the same on all ranks.
 type Head = [u64; 2];
 
-/// The calls of one rank.
+/// The log of one rank's calls.
 pub(super) struct Log {
     made: AtomicUsize,
     entries: [Entry; KEPT],
@@ -54,7 +54,7 @@ impl Log {
         Self { made: AtomicUsize::new(0), entries: std::array::from_fn(|_| Entry::default()) }
     }
 
-    /// Records a call.
+    /// Records a call of this log's rank.
     pub(super) fn note(&self, pen: &mut Pen, head: Head) {
         let [call, number] = head.map(|word| word as usize);
         // The multiplication by the golden ratio and the rotation make the digest depend on the order of the words.

@@ -25,9 +25,9 @@
 //!
 //! No rank sleeps for ever. A rank that is about to sleep sets `asleep`, and then checks its lanes, the ended ranks and
 //! the arrivals once more. A rank first sends, arrives or ends, and then checks `asleep`. A fence between the two steps
-//! of each rank makes sure that at least one sees the write of the other. A spinning rank sends, spins for the message
-//! that it waits for, and reaches its fence a little later. By then its line has left the core, and the fence costs
-//! nothing.
+//! of each rank makes sure that at least one of the two ranks sees the write of the other. A spinning rank sends, spins
+//! for the message that it waits for, and reaches its fence a little later. By then its line has left the core, and the
+//! fence costs nothing.
 
 use std::task::{Context, Poll, Waker};
 
@@ -65,7 +65,7 @@ struct Directory {
     count: AtomicUsize,
 }
 
-/// A rank's ends of its lanes.
+/// A rank's ends of its lanes, and the state of its calls over lanes.
 pub(super) struct Neighbours {
     outgoing: Vec<Outgoing>,
     incoming: Vec<Incoming>,
@@ -178,7 +178,7 @@ impl Neighbours {
 /// The methods that make up an exchange with neighbours: `begin`, then one `tell` and one `poll_hear` for each
 /// neighbour, then `finish`.
 impl Endpoint {
-    /// Begins a call. If the call before did not finish, its late messages are discarded.
+    /// Begins a call over lanes. If the call before did not finish, its late messages are discarded.
     pub(crate) fn begin(&mut self, call: u64, number: u64) {
         let neighbours = &mut self.neighbours;
         if neighbours.is_open {
@@ -293,7 +293,7 @@ impl Endpoint {
     }
 
     /// Wakes ranks that sleep while they wait for a message of this rank, which is about to sleep itself, in an
-    /// exchange of all ranks. Called after a fence.
+    /// exchange of all ranks. The caller has run a fence before.
     pub(super) fn rouse(&mut self) {
         let seat = &self.shared.seats[self.rank];
         if seat.outgoing.is_longer_than(self.neighbours.outgoing.len()) {
@@ -402,7 +402,8 @@ impl Endpoint {
         }
     }
 
-    /// Announces in this rank's seat that it sleeps while it waits for rank `other`. The caller then checks once more.
+    /// Announces in this rank's seat that it sleeps while it waits for rank `other`. The caller then checks for its
+    /// message once more.
     fn sleep_in_the_seat(&mut self, other: usize, besides: usize, waker: &Waker) {
         let seat = &self.shared.seats[self.rank];
         let replaced = seat.waker.lock().replace(waker.clone());

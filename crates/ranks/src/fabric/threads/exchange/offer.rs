@@ -44,7 +44,7 @@ unsafe impl Sync for OfferSlot {}
 // SAFETY: as above.
 unsafe impl Send for OfferSlot {}
 
-/// A message that is on offer. Once it is dropped, nothing reads the parts.
+/// A message that the sender has offered to the receiver. Once it is dropped, nothing reads the parts.
 pub(super) struct Offer<'a> {
     lane: Arc<Lane>,
     slot: usize,
@@ -107,7 +107,7 @@ impl<'a> Offer<'a> {
         Self { lane, slot, parts }
     }
 
-    /// Whether the message has been read.
+    /// Whether the receiver has read the message.
     pub(super) fn is_taken(&self) -> bool {
         // Acquire: pairs with the Release in `Taking::drop`; the reads are over.
         self.lane.offers[self.slot].state.load(Ordering::Acquire) == TAKEN
