@@ -152,7 +152,7 @@ pub trait AnyCheckpoint: Any + Send {
     /// or not at all.
     ///
     /// # Errors
-    /// Fails if the folder cannot be written to or the disk is full. The method decides about the error's message.
+    /// Fails if the folder cannot be written to or the disk is full. The error's message comes from the method.
     fn write(&self, path: &Path) -> io::Result<()>;
 
     /// Returns the same content as JSON, for callers that keep it with other data.

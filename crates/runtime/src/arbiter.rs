@@ -92,12 +92,12 @@ pub(crate) mod sealed {
 /// # Example
 /// See [`join`](crate::join()).
 pub trait Branch: sealed::Sealed + Unpin {
-    /// The type of the port's items.
+    /// The type of the items of the branch's port.
     type Item;
-    /// The join's output for this port.
+    /// The type of the join's output for this branch.
     type Output;
 
-    /// Returns the port.
+    /// Returns the branch's port.
     fn port(&self) -> &Port<Self::Item>;
     /// Returns the number of items that the branch asks for.
     fn needed(&self) -> usize;
@@ -218,7 +218,8 @@ fn several<T>(count: usize, items: &mut dyn Iterator<Item = T>) -> Vec<T> {
 
 pub(crate) type Locked<'a, T> = SpinLockGuard<'a, State<T>>;
 
-/// Values that must be dropped only after the locks are released: user values, and waiters whose drop wakes others.
+/// Values that must be dropped only after the locks are released: user values, and values whose drop wakes other
+/// waiters.
 #[allow(dead_code, reason = "held only to be dropped late")]
 pub(crate) struct Late<T>(Option<Left<T>>, Option<Waker>, Wake);
 

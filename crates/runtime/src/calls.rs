@@ -7,9 +7,10 @@
 //! once, when the request is posted, under the same lock under which the chain's operation would end. So the outcome
 //! does not depend on timing.
 //!
-//! Only requests carry a chain. If a handler posts without awaiting an answer, nothing in the chain waits for the post.
-//! The post waits its turn like any other item. The same holds for the requests of a task that the handler spawns.
-//! (If a handler awaits such a task, or an answer that comes by a separate port, the deadlock is not detected.)
+//! Only requests carry a chain of handlers. If a handler posts without awaiting an answer, nothing in the chain waits
+//! for the post. The post waits its turn like any other item. The same holds for the requests of a task that the
+//! handler spawns. (If a handler awaits such a task, or an answer that comes by a separate port, the deadlock is not
+//! detected.)
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};

@@ -130,7 +130,7 @@ impl Context {
         current::current()
     }
 
-    /// Runs `body` in this context.
+    /// Runs `body` in this context, and then restores the outer context.
     ///
     /// # Panics
     /// Panics if `body` does.
@@ -197,8 +197,8 @@ impl Context {
         self.lineage().any(|context| context.id() == id || context.links().iter().any(|link| link.descends_from(id)))
     }
 
-    /// Returns the time by which the work should be done, on the clock with which the deadline was set. It is the
-    /// earliest of the context's own deadline and the deadlines of outer contexts.
+    /// Returns the time by which the work should be done, on the clock with which the deadline was set. The result is
+    /// the earliest of the context's own deadline and the deadlines of outer contexts.
     ///
     /// # Example
     /// ```

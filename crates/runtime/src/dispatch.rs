@@ -57,7 +57,7 @@ pub use watchdog::{Named, Stuck, named};
 
 /// The stage in which tasks are accepted and run.
 pub(crate) const RUNNING: usize = 0;
-/// The stage in which tasks run, but only tasks of this dispatcher may add new ones.
+/// The stage in which tasks run, but only tasks of this dispatcher may add new tasks.
 pub(crate) const DRAINING: usize = 1;
 /// The stage in which nothing is polled any more; scheduled tasks are dropped.
 pub(crate) const ABORTING: usize = 2;
@@ -267,11 +267,11 @@ impl Builder {
         self
     }
 
-    /// Keeps workers apart that wait for each other in loops. The cores that the calling thread may run on are divided
-    /// into `parts` equal shares, and worker `i` moves only within share `first + i`. Otherwise a system may run two of
-    /// them on one core for a whole time slice, while another core is idle. Each worker then waits for the other, which
-    /// cannot run meanwhile. With several processes on a machine, `parts` is the number of all their workers. `first`
-    /// is the number of workers in the processes before this one.
+    /// Gives each worker its own cores, so that workers that wait for each other in loops do not share a core. The
+    /// cores that the calling thread may run on are divided into `parts` equal shares, and worker `i` moves only within
+    /// share `first + i`. Otherwise a system may run two of them on one core for a whole time slice, while another core
+    /// is idle. Each worker then waits for the other, which cannot run meanwhile. With several processes on a machine,
+    /// `parts` is the number of all their workers. `first` is the number of workers in the processes before this one.
     ///
     /// Nothing is bound if there are fewer cores than parts, if there is only one part, and on systems other than
     /// Linux. Threads that a worker starts run in its share. Replaces [`cores`](Self::cores). Default: all workers may
@@ -318,8 +318,8 @@ impl Builder {
     /// Starts the threads. When this returns, all threads exist, and threads with a core of their own run on it.
     ///
     /// # Errors
-    /// Returns [`StartError::TooManyThreads`], [`StartError::NoSuchCore`] or [`StartError::Pinning`] for such settings,
-    /// or [`StartError::Thread`] if the system refuses a thread.
+    /// Returns [`StartError::TooManyThreads`], [`StartError::NoSuchCore`] or [`StartError::Pinning`] if the settings
+    /// ask for too much, or [`StartError::Thread`] if the system refuses a thread.
     ///
     /// # Example
     /// See [`Builder`].
@@ -492,7 +492,7 @@ impl fmt::Debug for Handle {
 }
 
 impl Handle {
-    /// Runs a future as a task. It is polled only on the workers, never in place.
+    /// Runs a future as a task. The task is polled only on the workers, never by this call.
     ///
     /// After the dispatcher has begun to shut down, the future is dropped at once and the task ends as
     /// [`TaskError::Cancelled`]. While the dispatcher drains, tasks running on it may still spawn.
@@ -652,7 +652,7 @@ pub(crate) fn woken(runnable: Runnable) {
     }
 }
 
-/// The state that the workers share.
+/// The state of a dispatcher that its workers share.
 pub(crate) struct Shared {
     /// A number that is unique in the process, by which a worker recognises its dispatcher.
     pub(crate) identity: u64,
@@ -665,10 +665,10 @@ pub(crate) struct Shared {
     /// For each worker, the halves of its forks. In every stage, a worker empties its queue of forks before the job
     /// that forked them ends.
     pub(crate) forks: Box<[Stealer<Fork>]>,
-    /// The clock of the tasks.
+    /// The clock of the dispatcher's tasks.
     pub(crate) clock: Clock,
     pub(crate) sleep: Sleep,
-    /// The stage: `RUNNING`, `DRAINING` or `ABORTING`. It only rises, and only the owner writes it.
+    /// The stage: `RUNNING`, `DRAINING` or `ABORTING`. The stage only rises, and only the dispatcher's owner writes it.
     pub(crate) stage: CachePadded<AtomicUsize>,
     /// The number of workers that have not ended.
     pub(crate) running: CachePadded<AtomicUsize>,
@@ -678,7 +678,7 @@ pub(crate) struct Shared {
     pub(crate) live: Live,
     /// The names of the tasks that have a name.
     pub(crate) names: watchdog::Names,
-    /// The named queues.
+    /// The named queues of the dispatcher.
     pub(crate) queues: Arc<Registry>,
     /// The spare threads, which replace workers that block.
     pub(crate) spares: Spares,
@@ -769,7 +769,7 @@ impl Shared {
         self.forks.iter().any(|forks| !forks.is_empty())
     }
 
-    /// Returns whether any queue holds work. Forks do not count: they belong to a running job.
+    /// Returns whether any queue of the dispatcher holds work. Forks do not count: they belong to a running job.
     pub(crate) fn has_work(&self) -> bool {
         !self.injector.is_empty() || self.queues.has_work() || self.stealers.iter().any(|stealer| !stealer.is_empty())
     }

@@ -28,7 +28,7 @@ pub struct PostError<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// [`Port::close`](crate::Port::close) was called.
+    /// The port is closed: [`Port::close`](crate::Port::close) was called.
     Closed,
     /// Every place of a bounded port is occupied, by an item or by a [`Permit`](crate::Permit).
     Full,
@@ -57,7 +57,7 @@ impl<T> fmt::Display for PostError<T> {
 
 impl<T> std::error::Error for PostError<T> {}
 
-/// The error of a receive, take or join that can never be answered. No item was taken.
+/// The error of a receive, take or join that can never be answered. The failed wait has taken no item.
 ///
 /// The error is one word, so that the output of a receive is two words and fits into registers. The output travels
 /// through every layer of futures, and nearly always contains no error.
@@ -108,7 +108,7 @@ pub enum ReceiveErrorKind {
     Predicate {
         /// The port's name.
         port: String,
-        /// The panic's message.
+        /// The message of the panic.
         message: String,
     },
 }
@@ -183,9 +183,9 @@ pub enum Refusal {
     DeadlineExceeded,
     /// The request could only be answered after the operation that made it has ended.
     WouldDeadlock {
-        /// The operation that made the request, and that would have to end first.
+        /// The name of the operation that made the request, and that would have to end first.
         running: Box<str>,
-        /// The requested operation.
+        /// The name of the requested operation.
         requested: Box<str>,
     },
     /// The operation was carried out and failed.

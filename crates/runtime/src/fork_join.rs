@@ -41,9 +41,10 @@ const FIRST_SLEEP: Duration = Duration::from_micros(50);
 /// Calls two closures, possibly in parallel, and returns both results.
 ///
 /// Your thread calls `a`. Meanwhile an idle worker may call `b`; if no worker took it, your thread calls `b` itself
-/// when `a` has ended. Both may borrow from your stack. While it waits for a `b` that another worker has begun, your
-/// thread runs the forks of that worker. It sleeps only if that worker has no forks. In a task, the worker is blocked
-/// until both closures have ended. So a long join delays the worker's other tasks, as any long poll does.
+/// when `a` has ended. Both closures may borrow from your stack. While it waits for a `b` that another worker has
+/// begun, your thread runs the forks of that worker. Your thread sleeps only if that worker has no forks. In a task,
+/// the worker is blocked until both closures have ended. So a long join delays the worker's other tasks, as any long
+/// poll does.
 ///
 /// On a thread that is not a worker, and on a dispatcher with one worker, `join` is `(a(), b())`. To run `join` on a
 /// worker, use [`Handle::install`].

@@ -302,9 +302,9 @@ pub struct DispatcherView {
     pub queued: Vec<usize>,
     /// The number of jobs in the common queue.
     pub queued_outside: usize,
-    /// The named queues, and their state.
+    /// The named queues by name, and their counters.
     pub queues: Vec<(String, QueueCounters)>,
-    /// The living tasks.
+    /// The dispatcher's living tasks.
     pub tasks: Vec<TaskView>,
     /// The number of tasks that ran to their end or panicked.
     pub finished: usize,
@@ -327,9 +327,9 @@ pub struct TaskView {
     pub name: Option<String>,
     /// The name of the context in which the task was spawned.
     pub context: Option<String>,
-    /// The context's identity.
+    /// The number of the context in which the task was spawned.
     pub context_id: Option<u64>,
-    /// The context's deadline.
+    /// The deadline of the context in which the task was spawned.
     pub deadline: Option<Duration>,
     /// The task's waits at watched ports and for timers; empty if the task is queued or runs, or waits for something
     /// else.

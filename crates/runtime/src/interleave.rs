@@ -1,15 +1,15 @@
 //! An interleave: handlers for one state, in groups that determine which may run at the same time.
 //!
-//! Readers run together, a writer runs alone, and one last handler ends the interleave. An interleave schedules
-//! *messages*; it is not a lock in user code. While a handler may not start, its message stays in its port and no task
-//! waits. An asynchronous handler keeps its exclusivity while it is suspended.
+//! Handlers that read the state run together, a handler that writes runs alone, and one last handler ends the
+//! interleave. An interleave schedules *messages*; it is not a lock in user code. While a handler may not start, its
+//! message stays in its port and no task waits. An asynchronous handler keeps its exclusivity while it is suspended.
 //!
 //! - *concurrent* ([`Handlers::concurrent`]): the handler sees a [`Snapshot`] of the state, and runs at the same time
 //!   as other concurrent handlers.
 //! - *exclusive* ([`Handlers::exclusive`]): the handler has the state ([`Exclusive`]) and runs alone.
 //! - *independent* ([`Handlers::independent`]): the handler sees the latest snapshot, runs at any time and never waits.
 //! - *teardown* ([`Handlers::teardown`]): the handler runs once. Before it runs, the ports are closed and all running
-//!   handlers end. It consumes the state.
+//!   handlers end. This last handler consumes the state.
 //!
 //! The setting [`Order`] decides which handler goes first; the default is the order of arrival, across all ports. On
 //! purpose, an interleave has no limit on waiting items, which you can set on the ports, and no lock for code outside
@@ -170,9 +170,9 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
     /// item decides which of them runs.
     ///
     /// Once an item for the teardown has arrived, no other handler starts, except independent handlers and handlers of
-    /// calls that running handlers wait for. Before the post of that item returns, the ports of all branches except the
-    /// independent ones are closed, so later posters get an error. When the last running handler has ended, the pending
-    /// items stay in their ports, in their positions, for any other receiver. Then the handler runs alone.
+    /// calls that running handlers wait for. Before the post of that item returns, the ports of all branches except
+    /// independent branches are closed, so later posters get an error. When the last running handler has ended, the
+    /// pending items stay in their ports, in their positions, for any other receiver. Then the handler runs alone.
     ///
     /// The teardown does not answer requests among the pending items. Their senders wait until a receiver takes or
     /// [drains](Port::drain) the requests, unless you set the interleave to [refuse](Settings::refuse_pending) them.
@@ -390,8 +390,8 @@ impl Settings {
 /// [`stop`](Self::stop). To let it live until its teardown without an owner, call [`detach`](Self::detach).
 ///
 /// Cost: on an idle interleave, an item costs about as much as with a persistent receiver. An item needs no task or
-/// allocation of its own. It takes the interleave's lock three times, or twice while one branch works through its
-/// queue. Each start that has to wait, and each handler that runs beside others, may cost one task.
+/// allocation of its own. Each item takes the interleave's lock three times, or twice while one branch works through
+/// its queue. Each start that has to wait, and each handler that runs beside others, may cost one task.
 ///
 /// # Example
 /// ```
@@ -548,8 +548,8 @@ impl<S: Send + Sync + 'static> Drop for Interleave<S> {
     }
 }
 
-/// Access to an interleave without owning it: to add branches, to see its activity, to wait for its end. Cheap to
-/// clone.
+/// Access to an interleave without owning it: to add branches, to see its activity, to wait for its end. Clones refer
+/// to the same interleave.
 ///
 /// # Example
 /// See [`Interleave::handle`].
@@ -590,7 +590,7 @@ pub enum Shed {
 /// # Example
 /// See [`InterleaveHandle::combine`].
 pub struct CombineError<S> {
-    /// The branches, unchanged.
+    /// The branches that were not added, unchanged.
     pub handlers: Handlers<S>,
 }
 

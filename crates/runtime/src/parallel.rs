@@ -65,7 +65,7 @@ impl Gate {
         self.word.compare_exchange(0, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Lets other threads in. Only the lender may call it.
+    /// Opens the gate, so that other threads may enter. Only the lender may call it.
     pub fn open(&self) {
         // Release: publishes what the lender wrote since `take` to the threads that enter.
         self.word.store(TAKEN | OPEN, Ordering::Release);
@@ -123,7 +123,7 @@ impl Gate {
         *self.lender.lock() = None;
     }
 
-    /// Releases the gate after `close`.
+    /// Gives the gate up after `close`, so that another lender may take it.
     pub fn release(&self) {
         // Release: pairs with the Acquire in `take`.
         self.word.store(0, Ordering::Release);
@@ -325,7 +325,7 @@ pub enum OnPanic {
     /// Blocks that have begun run to their end; the other blocks are given up.
     #[default]
     Cancel,
-    /// All blocks run. In the block that panicked, the indices after the panic are given up.
+    /// All blocks run, even after a panic. In the block that panicked, the indices after the panic are given up.
     Finish,
 }
 
@@ -391,7 +391,7 @@ impl ParallelLoop {
     ///
     /// # Panics
     /// Panics with the first panic of `body`, after all blocks that had begun have ended; [`on_panic`](Self::on_panic)
-    /// decides about the others. Panics if `grain` is 0.
+    /// decides about the other blocks. Panics if `grain` is 0.
     ///
     /// # Example
     /// See [`ParallelLoop`].

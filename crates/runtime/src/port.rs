@@ -63,7 +63,8 @@ pub struct Port<T> {
 }
 
 pub(crate) struct Core<T> {
-    /// A number that is unique in the process and increases with each new port. Ports are locked in this order.
+    /// A number that is unique in the process and increases with each new port. Ports are locked in ascending order of
+    /// this number.
     pub(crate) identity: u64,
     pub(crate) name: Option<Box<str>>,
     pub(crate) state: SpinLock<State<T>>,
@@ -134,9 +135,9 @@ impl<T> Port<T> {
         }
     }
 
-    /// Appends an item. Posting never waits and never runs a handler on the calling thread. But it calls the predicates
-    /// of waiting receivers, under the port's lock. A full port follows its [`Overflow`](options::Overflow) policy; to
-    /// wait for a place, use [`post_wait`](Self::post_wait).
+    /// Appends an item to the port. Posting never waits and never runs a handler on the calling thread. But it calls
+    /// the predicates of waiting receivers, under the port's lock. A full port follows its
+    /// [`Overflow`](options::Overflow) policy; to wait for a place, use [`post_wait`](Self::post_wait).
     ///
     /// # Errors
     /// Returns [`PostError`] with the item if the port is closed, or if it is full and its policy is to refuse the
@@ -337,7 +338,7 @@ impl<T> Port<T> {
     /// assert_eq!((port.try_receive(), port.try_receive()), (Some(1), Some(3)));
     /// ```
     ///
-    /// A slow predicate is reported:
+    /// This example shows the report of a slow predicate:
     /// ```standalone_crate
     /// # #[cfg(debug_assertions)] {
     /// # use std::time::{Duration, Instant};
@@ -566,7 +567,7 @@ impl<T> Port<T> {
         })
     }
 
-    /// Removes a waiter. An item that was offered to the removed waiter is offered to the next waiter.
+    /// Removes a waiter from the port. An item that was offered to the removed waiter is offered to the next waiter.
     #[cold]
     #[inline(never)]
     pub(crate) fn leave(&self, ticket: Ticket) {

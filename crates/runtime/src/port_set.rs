@@ -4,9 +4,9 @@
 //! kinds and for a separate capacity for each kind.
 //!
 //! **One queue** (the default): `enum Ops` gives `OpsPort`, a [`Port<Ops>`](crate::Port) that keeps the order of
-//! arrival across all kinds. It dereferences to its port, so that one receiver can take all kinds. For each variant
-//! `Add` it has `post_add`, `receive_add` (a [`Cancellable`](crate::Cancellable) future, so it can be a branch of a
-//! choice) and `on_add`. For a variant with one field, these methods use the field. For other variants, they use a
+//! arrival across all kinds. `OpsPort` dereferences to its port, so that one receiver can take all kinds. For each
+//! variant `Add` it has `post_add`, `receive_add` (a [`Cancellable`](crate::Cancellable) future, so it can be a branch
+//! of a choice) and `on_add`. For a variant with one field, these methods use the field. For other variants, they use a
 //! tuple of the fields in order of declaration.
 //!
 //! ```

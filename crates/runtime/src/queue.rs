@@ -287,8 +287,8 @@ impl Queue {
         count
     }
 
-    /// Returns the counters of the queue. The counters are read one after the other, so changes in between can make a
-    /// sum of counters inexact.
+    /// Returns the present counters of the queue. The counters are read one after the other, so changes in between can
+    /// make a sum of counters inexact.
     ///
     /// # Example
     /// See [`suspend`](Self::suspend).

@@ -1,9 +1,9 @@
 //! A reply: the right and the duty to answer one request, once.
 //!
-//! A request travels through a port like any item. It carries a [`Reply`], and its sender keeps the [`Answer`], a
-//! future. Reply and answer share only one small cell, without a port or a registration. Unlike a channel of capacity
-//! one, a reply cannot be forgotten. If it is dropped unanswered, by a bug, by a panic or because the item was
-//! discarded, the answer is [`Refusal::NoReply`]. So the sender of the request gets an error at once, instead of
+//! A request travels through a port like any item. The request carries a [`Reply`], and its sender keeps the
+//! [`Answer`], a future. Reply and answer share only one small cell, without a port or a registration. Unlike a channel
+//! of capacity one, a reply cannot be forgotten. If it is dropped unanswered, by a bug, by a panic or because the item
+//! was discarded, the answer is [`Refusal::NoReply`]. So the sender of the request gets an error at once, instead of
 //! waiting for ever.
 //!
 //! Read next: [`Port::ask`], then `error.rs` for the reasons.
@@ -45,7 +45,7 @@ pub(crate) fn while_stopping<R>(discard: impl FnOnce() -> R) -> R {
 
 /// The state that the two ends share. User values are moved out of it under its lock and dropped afterwards.
 enum Cell<T> {
-    /// There is no answer yet; the waker is called when there is one.
+    /// The request has no answer yet; the waker is called when it gets one.
     Open(Option<Waker>),
     /// The request has been answered or refused, and its sender has not fetched the result yet.
     Answered(Result<T, Refusal>),

@@ -259,8 +259,8 @@ impl Wake for Bell {
 }
 
 pin_project! {
-    /// A future as a task. It runs in the context in which it was spawned, and its panics are caught. The task is on
-    /// the list of living tasks until it is dropped.
+    /// A future as a task. The task runs in the context in which it was spawned, and its panics are caught. The task is
+    /// on the list of living tasks until it is dropped.
     ///
     /// The task takes three words in addition to the future (checked below), because ten million tasks may wait at
     /// once.

@@ -233,7 +233,7 @@ impl<F: Future> Future for Timeout<F> {
 }
 
 impl Stage {
-    /// Removes the timer.
+    /// Removes the timer, if it is registered.
     fn end(&mut self, core: &Core) {
         if let Self::Registered(place) = std::mem::replace(self, Self::Over) {
             core.cancel(place);

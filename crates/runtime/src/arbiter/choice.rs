@@ -435,7 +435,8 @@ impl TieBreaker {
         number ^ (number >> 31)
     }
 
-    /// Shuffles the order. Every order is equally likely, except for one part in 2^64 over the number of branches.
+    /// Shuffles an order of branches. Every order is equally likely, except for one part in 2^64 over the number of
+    /// branches.
     fn shuffle(&mut self, order: &mut [usize]) {
         for last in (1..order.len()).rev() {
             let bound = last as u128 + 1;
@@ -454,9 +455,9 @@ pub fn branch<F: Cancellable>(future: F) -> F {
 /// Waits for the first of several branches and runs its handler.
 ///
 /// Each branch is `pattern = future => handler`. The futures are [`Cancellable`], up to eight of them. The handler is
-/// any expression of the surrounding code; `.await`, `?`, `break` and `return` work in it as usual. All handlers have
-/// the same type. Exactly one handler runs. Before it does, the other branches are dropped: their items stay in their
-/// ports in their positions, and no registration remains. Cancel-safe while it waits.
+/// any expression of the surrounding code; `.await`, `?`, `break` and `return` work in it as usual. All handlers must
+/// have the same type. Exactly one handler runs. Before it does, the other branches are dropped: their items stay in
+/// their ports in their positions, and no registration remains. Cancel-safe while it waits.
 ///
 /// If several branches are ready at once, the first declared wins. With `fair;` before the branches, each choice draws
 /// an order instead; with `fair(&mut ties);` it draws the order from a [`TieBreaker`].

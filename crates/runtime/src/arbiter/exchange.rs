@@ -30,7 +30,7 @@ mod sealed {
 
 /// The sources of an exchange: an array, whose items come as an array, or a `Vec`. Sealed.
 pub trait Sources: sealed::Sources + Clone + Send + Unpin + 'static {
-    /// The name of a source.
+    /// The type of a source's name.
     type Source: PartialEq + Clone + 'static;
     /// A row with one entry for each source.
     type Row<X>: AsMut<[X]>;
@@ -76,7 +76,7 @@ impl<S: PartialEq + Clone + Send + Unpin + 'static> Sources for Vec<S> {
 /// # Example
 /// See [`exchange_by`].
 pub trait Rule<T>: sealed::Rule + Clone + Send + Unpin + 'static {
-    /// The name of a source.
+    /// The type of a source's name.
     type Source;
     /// The part of an item that the exchange returns.
     type Value;
@@ -136,13 +136,13 @@ impl<T, S: Clone + 'static, K: Fn(&T) -> S + Clone + Send + Unpin + 'static> Rul
 /// items.
 ///
 /// All other items stay in the port: later items of the same sources, for the next stage, and items of other sources.
-/// Cancel-safe: until the set is complete, all items stay in the port, visible to others. You may await the exchange
-/// again, through `&mut`, for the items of the next stage; this allocates nothing.
+/// Cancel-safe: until the set is complete, all items stay in the port, visible to other receivers. You may await the
+/// exchange again, through `&mut`, for the items of the next stage; this allocates nothing.
 ///
 /// Sources are compared under the port's lock, as by a predicate.
 ///
 /// Cost: one lock and one wake-up, by the item that completes the set. Each item that waits in the port, up to the last
-/// one taken, is compared with each source that is still missing. The first wait makes two small allocations.
+/// item taken, is compared with each source that is still missing. The first wait makes two small allocations.
 ///
 /// # Errors
 /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and lacks an item of a
@@ -212,7 +212,7 @@ impl<T, L: Sources, R: Rule<T, Source = L::Source>> fmt::Debug for Exchange<'_, 
     }
 }
 
-/// The position of each source's item, if there is one.
+/// For each source, the position of its oldest item, if the port holds one.
 type Places<L> = <L as Sources>::Row<Option<usize>>;
 
 impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
@@ -246,7 +246,7 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
         })
     }
 
-    /// Removes the items that were found.
+    /// Removes the items that [`find`](Self::find) has found, and returns them in the order of the sources.
     fn take(&mut self, state: &mut State<T>, places: &mut Places<L>) -> L::Row<Option<T>> {
         state.waiters.takes(self.ticket);
         let places = places.as_mut();

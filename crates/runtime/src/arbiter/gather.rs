@@ -67,7 +67,7 @@ type Gathering<R> = Poll<Gathered<R>>;
 /// `results` is one port of `Result`s, or a port of successes with a port of failures. From one port, a gather takes
 /// the oldest items. From two ports, it takes failures first, so that a success never takes the place of a failure.
 /// Items beyond the total stay in their ports. Cancel-safe: until the gather is over, all items stay in the ports,
-/// visible to others.
+/// visible to other receivers.
 ///
 /// [`fail_fast`](Gather::fail_fast) and [`first`](Gather::first) end the gather earlier.
 ///

@@ -85,7 +85,7 @@ impl<B: Branches> fmt::Debug for Join<B> {
 /// Waits until every port holds the required items, and takes all of them at once, in the order of the ports.
 ///
 /// `&port` asks for one item and gives it; `(&port, n)` asks for `n` and gives a `Vec`. The types of the ports may
-/// differ. Cancel-safe: until the join is satisfied, all items stay in the ports, visible to others.
+/// differ. Cancel-safe: until the join is satisfied, all items stay in the ports, visible to other receivers.
 ///
 /// Single receives at the same ports go first; among joins and takes, the first to look wins, but only up to a limit. A
 /// join that has been woken and has not looked yet is passed over at most 32 times at each port. Then the next waiter
@@ -131,8 +131,8 @@ pub fn join_all<B: Branch>(branches: impl IntoIterator<Item = B>) -> Join<Vec<B>
 
 impl<B: Branches> Join<B> {
     /// Also returns the [`Context`](crate::Context) of the items. If the items have several contexts, returns the first
-    /// with the others [linked](crate::Context::links). So an error in the returned context reaches the sink of each
-    /// context, once.
+    /// context with the other contexts [linked](crate::Context::links). So an error in the returned context reaches the
+    /// sink of each context, once.
     ///
     /// # Example
     /// ```
@@ -149,7 +149,8 @@ impl<B: Branches> Join<B> {
         WithContext::new(self)
     }
 
-    /// Registers a handler for every set of items that satisfies the join, those already in the ports first.
+    /// Registers a handler for every set of items that satisfies the join, beginning with the items already in the
+    /// ports.
     ///
     /// This method does for several ports what [`Port::on`](crate::Port::on) does for one port. At most `concurrency`
     /// turns of the handler run at the same time, on the workers of `dispatcher`; with 1 they never overlap. Items for

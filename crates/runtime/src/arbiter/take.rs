@@ -29,8 +29,8 @@ impl<'a, T> Take<'a, T> {
     }
 
     /// Also returns the [`Context`](crate::Context) of the items. If the items have several contexts, returns the first
-    /// with the others [linked](crate::Context::links). So an error in the returned context reaches the sink of each
-    /// context, once.
+    /// context with the other contexts [linked](crate::Context::links). So an error in the returned context reaches the
+    /// sink of each context, once.
     ///
     /// # Example
     /// ```

@@ -28,7 +28,7 @@ use crate::timer::Clock;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inheritance {
-    /// The entry crosses.
+    /// The entry crosses with every post and spawn.
     Crosses,
     /// Only code in the context itself, and in scopes inside it, sees the entry.
     Stays,
@@ -187,8 +187,8 @@ impl ContextBuilder {
         self
     }
 
-    /// Makes the context. Cost: one allocation, two if baggage stays, and one more each for cancellation and for a
-    /// deadline.
+    /// Makes the context with these options. Cost: one allocation, two if baggage stays, and one more each for
+    /// cancellation and for a deadline.
     ///
     /// # Example
     /// See [`ContextBuilder`].

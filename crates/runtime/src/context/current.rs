@@ -2,7 +2,7 @@
 //!
 //! When items are taken from a port under its lock, [`leave`] puts their contexts into a thread-local list. Dropping a
 //! context under the lock could run user code (with the last clone of a sink). [`collect`] picks up the requested
-//! contexts; [`settle`] drops all others after the lock.
+//! contexts; [`settle`] drops all other contexts after the lock is released.
 
 use std::cell::RefCell;
 
@@ -63,7 +63,7 @@ pub(crate) fn capture() -> Option<Context> {
     if in_use() { across() } else { None }
 }
 
-/// Runs `body` in no context: posts and spawns in it carry none.
+/// Runs `body` in no context, so that posts and spawns in it carry no context.
 pub(crate) fn detached<R>(body: impl FnOnce() -> R) -> R {
     let _entered = in_use().then(|| enter(None));
     body()
@@ -129,7 +129,7 @@ pub(crate) fn leave(context: Option<Context>) {
     }
 }
 
-/// Drops the contexts that were not collected. Don't call it under a lock.
+/// Drops the contexts that were not collected. Don't call this under a lock.
 #[inline]
 pub(crate) fn settle() {
     /// Cold for the same reason as in [`leave`].
@@ -143,7 +143,8 @@ pub(crate) fn settle() {
     }
 }
 
-/// Runs `take` and returns the contexts of the items that it took, in the order of taking. May be called under a lock.
+/// Runs `take` and returns the contexts of the items that it took, in the order of taking. It may be called under a
+/// lock.
 pub(crate) fn collect<R>(take: impl FnOnce() -> R) -> (R, Vec<Context>) {
     if !in_use() {
         return (take(), Vec::new());

@@ -41,7 +41,7 @@ struct ContextErrorInner {
     traces: Vec<TraceParent>,
 }
 
-/// The kind of a failure.
+/// The cause of a failure.
 ///
 /// # Example
 /// See [`ContextError`].
@@ -53,7 +53,7 @@ pub enum Cause {
         /// The panic's message.
         message: String,
     },
-    /// An error was returned or reported.
+    /// Code returned or reported an error.
     Error(Arc<dyn Error + Send + Sync>),
     /// The context's deadline passed before the work was done.
     DeadlineExceeded,
@@ -72,7 +72,7 @@ pub enum Cause {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The context's name.
+    /// The name of the context of this step.
     pub context: Option<String>,
     /// The source position: for an error, the position that reported it; for a context, the position that made it.
     pub location: &'static Location<'static>,
@@ -168,8 +168,8 @@ impl ContextError {
         Self { inner: Arc::new(ContextErrorInner { cause, context: context.map(Context::id), trail, traces }) }
     }
 
-    /// Converts an error that leaves a call: a failure from deeper inside gets one more step, any other error becomes a
-    /// failure.
+    /// Converts an error that leaves a call. A failure from deeper inside gets one more step in its trail; any other
+    /// error becomes a failure.
     pub(super) fn leaving(
         error: Box<dyn Error + Send + Sync>,
         at: &'static Location<'static>,
@@ -268,7 +268,7 @@ impl Context {
 
 type Handler = dyn Fn(ContextError) -> Result<(), ContextError> + Send + Sync;
 
-/// The receiver of a context's errors. It gives back errors that it could not pass on.
+/// The receiver of a context's errors. The sink gives back errors that it could not pass on.
 #[derive(Clone)]
 pub(super) struct Sink(Arc<Handler>);
 
@@ -331,7 +331,7 @@ pub(crate) struct Unclaimed(Why);
 
 enum Why {
     Panicked(Box<(ContextError, Option<Context>)>),
-    /// Only the owner learns of this reason and of the next one.
+    /// The task was cancelled. Only the owner learns of this reason, and of the next reason.
     Cancelled,
     Discarded,
 }
@@ -378,7 +378,7 @@ impl Unclaimed {
         !sinks.is_empty()
     }
 
-    /// Passes the failure to the sinks.
+    /// Passes the failure to the sinks, by dropping this value.
     pub(crate) fn deliver(self) {
         drop(self);
     }

@@ -1,4 +1,4 @@
-//! Sections that block: while a worker is in one, a spare thread replaces it.
+//! Sections that block: while a worker is in such a section, a spare thread replaces it.
 //!
 //! The worker announces the section before it blocks, and the work in its queue goes to the common queue. A spare
 //! thread, woken or newly started, does the worker's part of the work until the worker comes back. A spare has no queue
@@ -89,7 +89,7 @@ struct State {
     has_ended: bool,
 }
 
-/// One spare thread.
+/// A spare thread of a dispatcher.
 struct Spare {
     /// The index of the spare among the counters and the sleepers, where spares come after the workers.
     slot: usize,
@@ -126,7 +126,7 @@ impl Spare {
     }
 }
 
-/// A section in progress.
+/// A blocking section in progress; dropping this value ends it.
 struct Section<'a>(&'a Shared);
 
 impl Drop for Section<'_> {
@@ -166,7 +166,7 @@ impl Spares {
         self.surplus.store(state.on_duty.len().saturating_sub(state.sections), Ordering::Release);
     }
 
-    /// Begins a section. One more spare goes on duty, if a spare is free or may be started.
+    /// Begins a blocking section. One more spare goes on duty, if a spare is free or may be started.
     fn begin<'a>(&self, shared: &'a Arc<Shared>) -> Section<'a> {
         let called = {
             let mut state = self.state.lock();
@@ -225,7 +225,8 @@ impl Spares {
         may_leave
     }
 
-    /// Prevents further starts and lets the spares on duty see the end. Returns the threads to join.
+    /// Prevents further starts and lets the spares on duty see the end. Returns the spare threads, for the caller to
+    /// join.
     pub(super) fn end(&self) -> Vec<thread::JoinHandle<()>> {
         let (threads, free) = {
             let mut state = self.state.lock();

@@ -16,7 +16,7 @@ use crate::error::panic_message;
 /// The space in a cell. It suffices for the closures of most programs, which hold a port or two and a number.
 type Room = [usize; 3];
 
-/// Memory for a closure. The cell owns the closure only as long as a [`Closure`] holds the cell.
+/// A cell of memory for a closure. The cell owns the closure only as long as a [`Closure`] holds the cell.
 pub(super) struct Cell {
     room: MaybeUninit<Room>,
     acts: &'static Acts,
@@ -63,7 +63,7 @@ struct Acts {
     is_counted: bool,
 }
 
-/// The operations of an empty cell.
+/// The operations of an empty cell, which do nothing.
 static NOTHING: &Acts = &Acts { call: |_| {}, drop: |_| {}, is_counted: false };
 
 /// A closure that is called once, or dropped.

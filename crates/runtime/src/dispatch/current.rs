@@ -14,7 +14,7 @@ use super::{Job, Shared};
 use crate::fork_join::Fork;
 use crate::timer::Clock;
 
-/// A worker thread's own state.
+/// The state of a worker, which only its own thread uses.
 pub(crate) struct Current {
     pub(crate) dispatcher: u64,
     pub(crate) index: usize,
@@ -22,8 +22,8 @@ pub(crate) struct Current {
     pub(crate) shared: Arc<Shared>,
     /// Empty cells for the closures that the worker queues.
     pub(super) cells: Cells,
-    /// The dispatcher whose tasks the worker may put into its own queue: its own dispatcher, or none if its queue must
-    /// not be used.
+    /// The dispatcher whose tasks the worker may put into its own queue: its own dispatcher, or [`NOBODY`] if its queue
+    /// must not be used.
     pub(crate) queues_for: Cell<u64>,
     /// Whether the worker is in a section that blocks, while a spare does its work.
     pub(crate) is_away: Cell<bool>,
@@ -41,13 +41,14 @@ pub(crate) struct Current {
     pub(super) catch: Catch,
 }
 
-/// Decides when a worker that forks rings for a sleeper. It rings at the first fork. After each ring that brought no
-/// worker in time, it waits for twice as many forks. So long halves find help, and short halves cost no system call.
+/// Decides when a worker that forks rings for a sleeper. The worker rings at the first fork. After each ring that
+/// brought no worker in time, it waits for twice as many forks. So long halves find help, and short halves cost no
+/// system call.
 #[derive(Default)]
 pub(crate) struct ForkBell {
     /// The number of forks until the next ring.
     left: Cell<u32>,
-    /// The number of forks without a ring after the next one.
+    /// The number of forks without a ring that will follow the next ring.
     silence: Cell<u32>,
 }
 
@@ -148,7 +149,7 @@ impl Current {
         self.shared.counters[self.index].count_steal();
     }
 
-    /// Begins a new job.
+    /// Resets the budget for a new job, and notes the number of looks of the watch.
     #[inline]
     pub(crate) fn begin(&self, looks: usize) {
         self.budget.set(BUDGET);

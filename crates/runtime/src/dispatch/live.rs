@@ -13,7 +13,7 @@ use super::Spawned;
 use crate::context::Context;
 use crate::context::cancel::Key;
 
-/// The list of living tasks; see the [module](self). Cheap to clone.
+/// The list of living tasks; see the [module](self). Clones share the list.
 #[derive(Clone)]
 pub(crate) struct Live {
     inner: Arc<Inner>,
@@ -145,7 +145,7 @@ impl Live {
         tasks
     }
 
-    /// Wakes every living task.
+    /// Wakes every task on the list.
     pub(crate) fn wake_all(&self) {
         for part in &self.inner.parts {
             // Cloned first: waking runs the scheduler, which may end a task and come back here for the lock.

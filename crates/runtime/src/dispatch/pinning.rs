@@ -44,7 +44,8 @@ impl Pinning {
         }
     }
 
-    /// Returns the core of one worker. If there are more workers than cores, the list is used again from the start.
+    /// Returns the core to which a worker is bound, if it is bound to one core. If there are more workers than cores,
+    /// the list is used again from the start.
     pub(super) fn core_of(&self, worker: usize) -> Option<usize> {
         let Self::Listed(cores) = self else { return None };
         (!cores.is_empty()).then(|| cores[worker % cores.len()])
@@ -61,7 +62,8 @@ impl Pinning {
     }
 }
 
-/// Returns a part of the cores. With at least as many cores as parts, no part is empty and sizes differ by at most one.
+/// Returns share number `part` of `parts` shares of the cores. With at least as many cores as parts, no share is empty
+/// and the sizes of the shares differ by at most one.
 fn share(cores: &[usize], part: usize, parts: usize) -> &[usize] {
     &cores[part * cores.len() / parts..(part + 1) * cores.len() / parts]
 }

@@ -15,7 +15,7 @@ const GRACE: Duration = Duration::from_millis(100);
 /// The interval at which a drain checks whether the closures are done.
 const CLOSURES_LOOK: Duration = Duration::from_millis(1);
 
-/// How a dispatcher ends.
+/// The way in which a dispatcher ends.
 ///
 /// # Example
 /// See [`Dispatcher::shutdown`].
@@ -39,12 +39,12 @@ pub enum Shutdown {
 /// See [`Dispatcher::shutdown`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Tasks and closures that ended after the shutdown began. The turns of persistent receivers and of interleaves are
-    /// tasks too.
+    /// The number of tasks and closures that ended after the shutdown began. The turns of persistent receivers and of
+    /// interleaves are tasks too.
     pub finished: usize,
     /// Tasks whose futures were dropped before their end, and closures that were not called.
     pub aborted: usize,
-    /// Worker threads that were still in user code after the limit of a drain had passed.
+    /// The number of worker threads that were still in user code after the limit of a drain had passed.
     pub leaked: usize,
     /// The fate of the tasks of each named queue, in order of registration. The numbers above include these tasks.
     pub queues: Vec<QueueReport>,
@@ -66,11 +66,11 @@ pub struct Report {
 pub struct QueueReport {
     /// The queue's name.
     pub name: String,
-    /// Tasks that ended.
+    /// The number of tasks that ran to their end or panicked.
     pub finished: usize,
     /// Tasks whose futures were dropped before their end.
     pub aborted: usize,
-    /// Tasks that the queue discarded. [`Report::aborted`] counts them, [`Report::finished`] does not.
+    /// The number of tasks that the queue discarded. [`Report::aborted`] counts them, [`Report::finished`] does not.
     pub discarded: usize,
 }
 
@@ -225,8 +225,8 @@ impl Shared {
     /// drops it, because the owner checks the common queue until all tasks are gone. After the owner's last look,
     /// [`drop_late`](Self::drop_late) decides which thread drops it.
     ///
-    /// It is never dropped here. Callers of wakers may hold locks. If dropping the future took the same lock, the
-    /// thread would wait for itself.
+    /// This method never drops the work itself. Callers of wakers may hold locks. If dropping the future took the same
+    /// lock, the thread would wait for itself.
     pub(crate) fn surrender(&self, job: Job) {
         self.injector.push(job);
         // Required by `drop_late`.
@@ -263,7 +263,8 @@ impl Shared {
     }
 }
 
-/// Drops the queued closures, and those that other threads are about to queue; returns the number of closures.
+/// Drops the queued tasks and closures, and tasks that other threads are about to queue; returns the number of
+/// closures.
 ///
 /// If an outside thread has marked a task as woken, and lost its core before it queued the task, only that thread can
 /// queue it. The dispatcher waits for this, so that no destructor runs after the end; but it does not wait for ever.
@@ -279,8 +280,8 @@ fn drop_all(shared: &Shared) -> usize {
     uncalled
 }
 
-/// Drops every task and closure that is left, including those that are queued while it looks; returns the number of
-/// closures.
+/// Drops every task and closure that is left, including work that is queued while this function looks. Returns the
+/// number of closures.
 ///
 /// This function looks twice. Work that is there at the first look is counted here. Work that comes after the flag is
 /// set is dropped as late and not counted. Work that comes between the two looks is seen by this function, or by the

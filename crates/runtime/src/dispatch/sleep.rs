@@ -1,11 +1,11 @@
 //! Decides when a worker may sleep and what wakes it. For the protocol, its bad interleavings and the reasons why they
 //! cannot happen, see `SLEEP.md` beside this file.
 //!
-//! There are two ideas. A worker without work is first *searching*, and only a searcher may fall asleep, after a last
-//! look. A thread that queues work for all workers wakes a sleeper only if none is searching. While some workers are
-//! awake and others sleep, one of the sleepers is on *watch*. Every half millisecond, this sleeper gets up to see
-//! whether work waits behind a long job. So a worker that queues work for itself, as every message between tasks does,
-//! pays one load, no fence and no system call.
+//! The protocol has two ideas. A worker without work is first *searching*, and only a searcher may fall asleep, after a
+//! last look. A thread that queues work for all workers wakes a sleeper only if no worker is searching. While some
+//! workers are awake and others sleep, one of the sleepers is on *watch*. Every half millisecond, this sleeper gets up
+//! to see whether work waits behind a long job. So a worker that queues work for itself, as every message between tasks
+//! does, pays one load, no fence and no system call.
 
 use std::time::Duration;
 
@@ -38,23 +38,24 @@ const WATCHED: usize = SLEEPING >> 1;
 ///
 /// | bits of `word` | meaning | who changes it |
 /// | --- | --- | --- |
-/// | low half without its highest bit | workers searching | `start_search`, `stop_search`; `sleep` (down); the thread that takes a sleeper off `list` (up, on the sleeper's behalf) |
-/// | highest bit of the low half | a sleeper in `list` is on watch | as the next row |
-/// | high half | workers in `list` | `sleep`, `wake_one`, `wake_all`, under the lock of `list` |
+/// | low half without its highest bit | the number of searching workers | `start_search`, `stop_search`; `sleep`, which lowers it; the thread that takes a sleeper off `list`, which raises it on the sleeper's behalf |
+/// | highest bit of the low half | 1 if a sleeper in `list` is on watch | the methods of the next row, and `relieve`, under the lock of `list` |
+/// | high half | the number of workers in `list` | `sleep`, `stay_awake`, `wake_one`, `wake_all`, `call_back`, under the lock of `list` |
 pub struct Sleep {
     /// The counts in the table above. Every post reads the word; a worker writes it when it changes between running,
     /// searching and sleeping.
     word: CachePadded<AtomicUsize>,
-    /// The sleepers, the latest last. The latest is woken first, because its caches are the warmest.
+    /// The sleepers, in the order in which they fell asleep. The latest is woken first, because its caches are the
+    /// warmest.
     list: SpinLock<Vec<Sleeper>>,
-    /// For each worker, a flag. The thread that takes the worker off `list` sets it once, and the worker clears it when
-    /// it gets up.
+    /// For each worker, a flag that says that it was woken. The thread that takes the worker off `list` sets the flag
+    /// once, and the worker clears it when it gets up.
     woken: Box<[CachePadded<AtomicBool>]>,
     /// The number of workers. A spare counts while it replaces a worker, which then does not count.
     everybody: usize,
-    /// The interval of the watch. Without a watch, every queued job rings as if it were for all workers.
+    /// The interval of the watch. Without a watch, every queued job wakes a sleeper as if it were for all workers.
     watch: Option<Duration>,
-    /// The number of looks of the watch. It shows a worker without a clock whether its job is long.
+    /// The number of looks of the watch. By this number, a worker sees without reading a clock whether its job is long.
     looks: CachePadded<AtomicUsize>,
 }
 
@@ -77,7 +78,7 @@ enum Relief {
     Called,
     /// All workers sleep: there is nothing to watch.
     Quiet,
-    /// Some workers are awake.
+    /// Some workers are awake, so a watch is needed.
     Needed,
 }
 
@@ -118,7 +119,8 @@ impl Sleep {
         self.looks.store(self.looks().wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// Announces work for all workers: wakes a sleeper if none is searching. Call it after the work is in its queue.
+    /// Announces work for all workers: wakes a sleeper if no worker is searching. Call it after the work is in its
+    /// queue.
     pub fn notify(&self) {
         // Orders the caller's write to a queue before the load below. The fences in `sleep` and `stop_search` order a
         // change of `word` before a look at the queues. So one of the two sees the other.

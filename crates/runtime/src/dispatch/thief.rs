@@ -1,4 +1,4 @@
-//! Decides when work is worth stealing.
+//! Decides when a worker's queued work is worth stealing.
 //!
 //! Two tasks that exchange messages wake each other on one worker in a tenth of a microsecond. If a thief takes one of
 //! them to another core, each of their messages crosses between cores, which is three to five times slower. The thief
@@ -112,8 +112,8 @@ impl Thief {
         None
     }
 
-    /// Returns whether some queue is worth stealing from, for a worker about to sleep or on watch. It examines every
-    /// queue, even during its pause.
+    /// Returns whether some queue is worth stealing from, for a worker about to sleep or on watch. The method examines
+    /// every queue, even a queue that is in its pause.
     pub(crate) fn sees_waiting_work(&mut self, shared: &Shared) -> bool {
         for seen in &mut self.seen {
             seen.pause = Duration::ZERO;

@@ -26,13 +26,13 @@ use super::{Shared, with_current};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stuck {
-    /// The worker's number.
+    /// The number of the worker, from 0.
     pub worker: usize,
     /// The name of the worker's thread.
     pub thread: String,
     /// The innermost name of the task that is being polled, if the task was [`named`].
     pub task: Option<String>,
-    /// The reason why the worker blocks, if it gave one: [`blocking`](super::blocking).
+    /// The reason why the worker blocks, if it is in a [`blocking`](super::blocking) section.
     pub reason: Option<&'static str>,
     /// The time for which the watchdog has seen the worker in the job; the job may have lasted longer.
     pub since: Duration,
@@ -56,7 +56,7 @@ struct Note {
 }
 
 impl Doing {
-    /// Records a name and returns the earlier one.
+    /// Records the name of the current task, and returns the earlier name.
     fn begin(&self, name: Arc<str>) -> Option<Arc<str>> {
         self.note.lock().task.replace(name)
     }
@@ -66,7 +66,7 @@ impl Doing {
         let _name = std::mem::replace(&mut self.note.lock().task, before);
     }
 
-    /// Records a reason while `body` runs.
+    /// Records a reason for blocking while `body` runs.
     pub(crate) fn because<R>(&self, reason: &'static str, body: impl FnOnce() -> R) -> R {
         struct Restore<'a>(&'a Doing, Option<&'static str>);
         impl Drop for Restore<'_> {
@@ -141,7 +141,7 @@ impl<F: Future> Future for Named<F> {
 /// The names of tasks, which inspectors read, by the address that identifies a task's wakers.
 pub(crate) type Names = SpinLock<HashMap<usize, Arc<str>>>;
 
-/// A task's entry in the list of names, which dropping this value removes. It holds `None` if the task had a name
+/// A task's entry in the list of names, which dropping this value removes. The entry is `None` if the task had a name
 /// before.
 struct Noted(Option<(Arc<Shared>, usize)>);
 
@@ -232,7 +232,7 @@ struct Watch {
     plan: Plan,
     name: String,
     shared: Arc<Shared>,
-    /// The last look at each worker.
+    /// The findings of the last look at each worker.
     seen: Vec<Seen>,
 }
 

@@ -38,12 +38,12 @@ pub struct Counters {
     pub is_running: bool,
 }
 
-/// The counters of one worker. Only the worker writes them, and any thread may read them.
+/// The counters of one worker, which only the worker writes and any thread may read.
 pub(crate) struct Tally {
     /// The number of beginnings and ends of jobs: odd while a job runs. A thief sees by it whether its victim makes
     /// progress; at a shutdown, the owner sees by it which workers are in user code.
     turns: AtomicUsize,
-    /// The number of closures called.
+    /// The number of closures of the crate's users that the worker has called.
     calls: AtomicUsize,
     steals: AtomicUsize,
     sleeps: AtomicUsize,
@@ -104,7 +104,7 @@ impl Tally {
 /// The role of a thread that takes jobs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// A worker, with a queue that others steal from.
+    /// A worker, which has a queue from which other workers steal.
     Worker,
     /// A spare that replaces a blocked worker; it has no queue.
     Spare,

@@ -3,8 +3,8 @@
 //! A [`Half`] lives in the frame of `join`, which does not end before the half has been taken back or its latch has
 //! been set. So a queue holds only a pointer to it, [`Fork`], and a fork allocates nothing.
 //!
-//! A fork runs once. It comes out of its queue once, and the worker that takes it either runs it or gives it back to
-//! its owner.
+//! A fork comes out of its queue once, and the worker that takes it either runs it or gives it back to its owner. So a
+//! fork runs once.
 
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -73,8 +73,8 @@ impl<F: FnOnce() -> R + Send, R: Send> Half<F, R> {
     /// Returns the half's entry in a queue.
     ///
     /// # Safety
-    /// The caller must call it once. The half must not be moved or dropped before the fork has come back or the latch
-    /// has been set.
+    /// The caller must call this method once. The half must not be moved or dropped before the fork has come back or
+    /// the latch has been set.
     #[inline]
     pub(crate) unsafe fn fork(&self) -> Fork {
         Fork(std::ptr::from_ref(self).cast())

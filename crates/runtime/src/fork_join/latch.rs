@@ -25,7 +25,7 @@ const ASLEEP: usize = 1;
 const DONE: usize = 2;
 const RETURNED: usize = 3;
 
-/// The end of a wait.
+/// The way in which a wait on a latch ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The other worker has run the fork.
@@ -70,8 +70,8 @@ impl Latch {
         }
     }
 
-    /// Sleeps until the end, until `limit` has passed, or until a spurious wake-up. Only the owner may call it. A model
-    /// has no clock, and no limit.
+    /// Sleeps until the end, until `limit` has passed, or until a spurious wake-up. Only the latch's owner may call
+    /// this method. A model has no clock, and no limit.
     pub fn sleep(&self, limit: Duration) {
         // Relaxed: only the owner writes `ASLEEP`; an end that is missed here is seen by the exchange, or wakes us.
         if self.state.load(Ordering::Relaxed) != ASLEEP {

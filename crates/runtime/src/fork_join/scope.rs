@@ -17,7 +17,7 @@ use crate::context::{self, Context};
 use crate::dispatch::sleep::WATCH;
 use crate::dispatch::{Closure, Current, Job, Shared, with_current};
 
-/// A spawned closure. Its real lifetime is shorter than `'static`: see `Scope::spawn`.
+/// A spawned closure of a scope. Its real lifetime is shorter than `'static`: see `Scope::spawn`.
 type Body = Box<dyn FnOnce(&Scope<'static>) + Send + 'static>;
 
 struct Spawned {
@@ -41,7 +41,7 @@ struct State {
 
 struct Core {
     state: SpinLock<State>,
-    /// The number of closures that were spawned and have not ended. Changed under the lock.
+    /// The number of closures that were spawned and have not ended. It changes only under the lock.
     left: AtomicUsize,
     /// The dispatcher whose workers help; `None` if the scope was opened on a thread that is not a worker.
     shared: Option<Arc<Shared>>,

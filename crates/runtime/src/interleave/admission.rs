@@ -67,7 +67,7 @@ pub enum Group {
     Teardown,
 }
 
-/// The phase of the interleave. The phase only moves down this list, with one exception. If another receiver takes the
+/// The phase of an interleave. The phase only moves down this list, with one exception. If another receiver takes the
 /// teardown item before it is accepted, the phase goes back from `Closing` to `Open`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
@@ -284,7 +284,7 @@ impl Admission {
         std::mem::take(&mut self.retired)
     }
 
-    /// Starts every handler that may start.
+    /// Starts every waiting handler that may start now.
     fn pump(&mut self, wake: &mut Wake) {
         if let Some(&top) = self.stack.last() {
             self.start_nested(top, wake);

@@ -37,7 +37,7 @@ pub(super) struct Options {
 /// A function that returns whether a branch wants an item.
 pub(super) type Filter<T> = Box<dyn Fn(&T) -> bool + Send + Sync>;
 
-/// Applies the filter, if there is one. If it panics, the item is not taken.
+/// Returns whether the filter, if there is one, accepts the item. If the filter panics, the item is not taken.
 pub(super) fn accepts<T>(filter: Option<&Filter<T>>, item: &T) -> bool {
     filter.is_none_or(|filter| caught(|| filter(item)).unwrap_or(false))
 }
@@ -192,9 +192,9 @@ pub(super) async fn next<S: Send + Sync + 'static>(
     .await
 }
 
-/// Runs a handler to its end, its panic or its cancellation, as part of its operation. It runs in the context in which
-/// its items were posted. If that context is cancelled or passes its deadline, the handler is cancelled too, even
-/// before it has begun.
+/// Runs a handler to its end, its panic or its cancellation, as part of its operation. The handler runs in the context
+/// in which its items were posted. If that context is cancelled or passes its deadline, the handler is cancelled too,
+/// even before it has begun.
 ///
 /// Returns the state that the guard left, if the guard was dropped as the handler ended.
 pub(super) async fn run<S: Send + Sync + 'static>(

@@ -27,7 +27,7 @@ pub struct Core<S> {
     pub(super) refuses_pending: bool,
     pub(super) on_failure: Option<Box<dyn Fn(Failure) + Send + Sync>>,
     pub(super) inner: SpinLock<Inner<S>>,
-    /// Closed when the interleave has ended.
+    /// A port that is closed when the interleave has ended.
     pub(super) end: Port<std::convert::Infallible>,
 }
 
@@ -59,11 +59,11 @@ pub(super) struct Seat {
     pub(super) is_independent: bool,
 }
 
-/// A branch of any kind: one that takes single items, several items, or the teardown item.
+/// A branch of any kind: it takes single items, several items together, or the teardown item.
 pub(super) trait Member: Send + Sync {
     /// Returns whether the branch waits at the port with this identity.
     fn is_at(&self, port: u64) -> bool;
-    /// Closes the branch's ports.
+    /// Closes all ports of the branch.
     fn close_ports(&self);
     /// Ends the branch's registrations at its ports.
     fn leave(&self, ticket: Option<Ticket>);
@@ -233,7 +233,8 @@ impl<S: Send + Sync + 'static> Core<S> {
         }
     }
 
-    /// Closes the ports of all branches, or of all except the independent ones.
+    /// Closes the ports of all branches or, if `independents_too` is false, of all branches except the independent
+    /// branches.
     pub(super) fn close_ports(&self, independents_too: bool) {
         let members: Vec<_> = {
             let inner = self.inner.lock();

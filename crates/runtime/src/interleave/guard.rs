@@ -27,7 +27,7 @@ impl<S> Clone for Version<S> {
     }
 }
 
-/// The state of an interleave as it was when the handler started. It never changes, however long you keep it.
+/// The state of an interleave as it was when the handler started. A snapshot never changes, however long you keep it.
 ///
 /// A snapshot blocks no handler. You may clone it, send it to another thread and keep it after the handler has ended.
 /// While a snapshot of an older version lives, the next exclusive handler that changes the state changes a copy.
@@ -119,7 +119,7 @@ pub struct Hold<S: Send + Sync + 'static> {
     is_changed: bool,
     /// Whether the state must be visible before the operation has ended.
     is_looked_at: bool,
-    /// The replaced version. It is a user value, and so must be dropped after the lock.
+    /// The version that was replaced. It holds a user value, and so must be dropped after the lock is released.
     replaced: Option<Version<S>>,
 }
 
@@ -180,7 +180,7 @@ impl<S: Send + Sync + 'static> Exclusive<S> {
         self.hold().version.as_ref().expect("who has the guard has the state")
     }
 
-    /// Returns the number of exclusive handlers that had changed the state before this one.
+    /// Returns the number of exclusive handlers that had changed the state before this handler.
     ///
     /// # Example
     /// See [`Snapshot::version`].

@@ -300,7 +300,7 @@ where
     note = "give `&port`, `port.branch()` with options, `Source::take(&port, n)` or `Source::join((&a, &b))`"
 )]
 pub trait IntoSource: Sealed {
-    /// The kind of wait.
+    /// The kind of source, which determines the items that the handlers get.
     type Waits: Waits;
     #[doc(hidden)]
     fn into_source(self) -> Source<Self::Waits>;

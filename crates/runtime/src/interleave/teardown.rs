@@ -43,7 +43,7 @@ pub(super) struct Teardown<S, T, H> {
 
 /// The progress of a teardown; the waiter is woken once in each of the first two stages.
 enum Stage<T> {
-    /// The item is in the port.
+    /// The item for the teardown has arrived and is still in the port.
     Noted(Ticket, u64),
     /// The item has been fetched, with the context in which it was posted; the teardown waits for running handlers.
     Accepted(T, Option<Context>),

@@ -61,9 +61,9 @@ impl<T> PortBuilder<T> {
         self
     }
 
-    /// Lets several persistent receivers take turns. An item goes to the receiver that has waited longest since its
-    /// last item, not to the receiver that was registered first. Single receives take turns anyway, because each of
-    /// them registers again.
+    /// Makes several persistent receivers of the port take turns. An item goes to the receiver that has waited longest
+    /// since its last item, not to the receiver that was registered first. Single receives take turns anyway, because
+    /// each of them registers again.
     ///
     /// # Example
     /// ```

@@ -69,9 +69,9 @@ struct Stage<H> {
 }
 
 impl<T: Send + 'static> Port<T> {
-    /// Registers a handler for one item. The handler is called once on a worker of `dispatcher`. It gets the oldest
-    /// item in the port, or else the next item that no earlier receiver wants. Registration is complete when this
-    /// method returns.
+    /// Registers a handler for one item. The handler is called once on a worker of `dispatcher`. The handler gets the
+    /// oldest item in the port, or else the next item that no earlier receiver wants. Registration is complete when
+    /// this method returns.
     ///
     /// The handler must not block or wait; for work that waits, use [`receive`](Self::receive) in a task. Until the
     /// handler is called, the item stays in its port: dropping the receiver, or the end of its dispatcher, loses
@@ -177,7 +177,8 @@ impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Leave for Waiting<T, H> {
 /// Called when the port has an item for the receiver, or has been closed.
 impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Wake for Waiting<T, H> {
     fn wake(self: Arc<Self>) {
-        /// The call of the handler. If it is dropped instead of being run, it gives the item back to the port.
+        /// The call of a handler, on its way to a worker. If it is dropped instead of being run, it gives the item back
+        /// to the port.
         struct Call<T: Send + 'static, H: FnOnce(T) + Send + 'static>(Option<Arc<Waiting<T, H>>>);
 
         impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Drop for Call<T, H> {

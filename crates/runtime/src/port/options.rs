@@ -91,7 +91,7 @@ pub(crate) struct Loss<T> {
 }
 
 impl<T> Loss<T> {
-    /// Passes the item to the sink. Without a sink the item is dropped; the port has counted it.
+    /// Passes the item to the port's sink. Without a sink the item is dropped; the port has counted it.
     pub(crate) fn report(self) {
         if let Some(sink) = self.sink {
             in_context(self.context, || sink(self.discarded));
@@ -113,7 +113,8 @@ pub(crate) struct Options<T> {
     /// Whether persistent receivers take turns instead of keeping their position.
     pub(crate) is_fair: bool,
     pub(crate) arrivals: Option<Arrivals>,
-    /// Whether `close` was called. From then on, the port accepts only the posts of existing permits.
+    /// Whether [`Port::close`](crate::Port::close) was called. From then on, the port accepts only the posts of
+    /// existing permits.
     pub(crate) is_closing: bool,
     /// The number of permits, including granted places.
     permits: usize,
@@ -213,7 +214,7 @@ impl<T> Options<T> {
         waker
     }
 
-    /// Grants free places, in order.
+    /// Grants free places to waiting requests, in order.
     pub(crate) fn grant(&mut self, len: usize, wake: &mut Wake) {
         while self.first_ungranted < self.next_number && self.has_room(len) {
             let Some((&number, waker)) = self.requests.range_mut(self.first_ungranted..).next() else {
@@ -234,8 +235,8 @@ impl<T> Options<T> {
         }
     }
 
-    /// Registers a waiter for the end of the port, and gives it a `number` at its first call. Returns the replaced
-    /// waker.
+    /// Registers a waiter for the end of the port, and gives it a `number` at its first call. Returns the waker that it
+    /// replaces.
     pub(crate) fn mourn(&mut self, number: &mut Option<u64>, waker: &Waker) -> Option<Waker> {
         let number = *number.get_or_insert_with(|| self.number());
         self.mourners.insert(number, waker.clone())

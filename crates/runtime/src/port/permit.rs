@@ -245,7 +245,8 @@ impl<T> Port<T> {
     ///
     /// # Errors
     /// Returns [`Reason::Closed`] if the port is or becomes closed, and [`Reason::Full`] if it is full and its policy
-    /// is not [`Overflow::Wait`]. A port that drops the oldest item gives up an item for the permit, if it has one.
+    /// is not [`Overflow::Wait`]. A port whose policy is [`Overflow::DropOldest`] gives up its oldest item for the
+    /// permit, if it holds an item.
     ///
     /// # Example
     /// See [`Permit`].
@@ -253,7 +254,7 @@ impl<T> Port<T> {
         Reserve { place: LinePosition { port: self, number: None } }
     }
 
-    /// Reserves a place if one is free; never waits, and does not overtake waiters.
+    /// Reserves a place if a place is free; never waits, and does not overtake waiters.
     ///
     /// # Errors
     /// Fails as [`reserve`](Self::reserve) does, and returns [`Reason::Full`] where that method would wait.

@@ -17,7 +17,7 @@ use crate::port::Port;
 use crate::port::waiters::Predicate;
 use crate::task::{Task, all};
 
-/// A persistent receiver. It stays at its port until this value is dropped.
+/// A persistent receiver. The receiver stays at its port until this value is dropped.
 ///
 /// # Example
 /// ```

@@ -33,7 +33,7 @@ impl<T> Element<T> {
 pub(crate) struct Queue<T> {
     elements: VecDeque<Element<T>>,
     next_sequence: u64,
-    /// The number of offered elements.
+    /// The number of elements that are offered to a receiver.
     offered: usize,
 }
 

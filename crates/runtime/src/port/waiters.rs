@@ -56,7 +56,7 @@ pub(crate) struct Waiters<T> {
     slots: Vec<Slot<T>>,
     /// The first free slot.
     free: Option<Ticket>,
-    /// The number of used slots.
+    /// The number of slots in use.
     used: u32,
     singles: List,
     takes: List,
@@ -154,8 +154,8 @@ impl<T> Waiters<T> {
         ticket
     }
 
-    /// Adds a new slot. A large list grows by an eighth instead of doubling, so that it wastes little memory when there
-    /// are millions of waiters.
+    /// Adds a slot for a waiter, because no slot is free. A large list grows by an eighth instead of doubling, so that
+    /// it wastes little memory when there are millions of waiters.
     #[cold]
     #[inline(never)]
     fn push(&mut self, slot: Slot<T>) -> Ticket {
@@ -167,7 +167,7 @@ impl<T> Waiters<T> {
         Ticket::of(len)
     }
 
-    /// Returns the waiter's state.
+    /// Returns the state of a waiter.
     pub(crate) fn standing(&self, ticket: Ticket) -> Standing {
         self.slot(ticket).place.standing()
     }

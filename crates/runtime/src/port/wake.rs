@@ -2,8 +2,8 @@
 
 use std::task::Waker;
 
-/// Wakers collected under a lock. Dropping this value calls them. Declare it before the guard, so that it is dropped
-/// after the lock is released. Both waking and dropping a waker may run other code of Lehr.
+/// Wakers collected under a lock. Dropping this value calls these wakers. Declare it before the guard, so that it is
+/// dropped after the lock is released. Both waking and dropping a waker may run other code of Lehr.
 #[derive(Default)]
 pub struct Wake {
     first: Option<Waker>,

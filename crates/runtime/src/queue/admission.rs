@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::{DiscardReason, Rejection};
 
-/// The tasks that a queue admits. The policy is checked once for each task, before its first poll.
+/// The policy that decides which tasks a queue admits. The policy is checked once for each task, before its first poll.
 ///
 /// # Example
 /// ```
@@ -24,7 +24,7 @@ use super::{DiscardReason, Rejection};
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Admission {
-    /// Admits all tasks.
+    /// Admits all tasks at once.
     #[default]
     Unbounded,
     /// Admits tasks as long as fewer than `max` tasks wait for their first poll. Tasks that have begun do not count,
@@ -32,7 +32,7 @@ pub enum Admission {
     Depth {
         /// The maximum number of tasks that may wait; at least 1.
         max: usize,
-        /// How a task beyond the limit is treated.
+        /// The treatment of a task beyond the limit.
         overflow: DepthOverflow,
     },
     /// Admits at most `burst` tasks at once after a pause, and then `per_sec` tasks a second, by the clock of the
@@ -43,12 +43,12 @@ pub enum Admission {
         per_sec: f64,
         /// The maximum number of tasks that are admitted at once after a pause; at least 1.
         burst: u32,
-        /// How a task beyond the limit is treated.
+        /// The treatment of a task beyond the limit.
         overflow: RateOverflow,
     },
 }
 
-/// How a queue treats a task beyond its depth.
+/// The treatment of a task beyond a queue's depth.
 ///
 /// # Example
 /// See [`Rejected`](super::Rejected).
@@ -66,7 +66,7 @@ pub enum DepthOverflow {
     Wait,
 }
 
-/// How a queue treats a task that comes too early for its rate.
+/// The treatment of a task that comes too early for a queue's rate.
 ///
 /// # Example
 /// ```
@@ -127,7 +127,7 @@ pub(super) struct Gauge {
 /// A token bucket (in the virtual scheduling form of the algorithm). The bucket stores the time at which the next token
 /// would be due if all tokens came evenly.
 struct Bucket {
-    /// The time between two tokens.
+    /// The time between two tokens at the policy's rate.
     interval: Duration,
     /// The maximum time by which a token may be taken before it is due: `burst` - 1 intervals.
     slack: Duration,
@@ -206,7 +206,7 @@ impl Gauge {
         self.bucket.is_some()
     }
 
-    /// Takes a place if one is free. Only a rate uses `now`.
+    /// Takes a place if a place is free; returns whether it did. Only a rate uses `now`.
     pub(super) fn take_place(&mut self, depth: usize, now: Option<Duration>) -> bool {
         let is_free = match (self.policy, &mut self.bucket) {
             (Admission::Depth { max, .. }, _) => depth + self.reserved < max,

@@ -63,11 +63,11 @@ impl Tally {
 pub(super) enum Entrance {
     /// The policy gave the task a place.
     Asked,
-    /// The policy was not checked.
+    /// The policy was not checked for the task.
     Unasked,
     /// The policy discards the task.
     Discarded(DiscardReason),
-    /// The queue is closed.
+    /// The queue is closed, so the task is cancelled.
     Closed,
 }
 

@@ -100,7 +100,7 @@ impl Registry {
         self.changed();
     }
 
-    /// Records a change of the list. Call this under the lock.
+    /// Records a change of the list of queues. Call this under the lock.
     fn changed(&self) {
         // Relaxed: a worker that comes because of a queue's work sees the change through that queue's `show`; other
         // workers read the list again later.

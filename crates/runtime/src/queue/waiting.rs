@@ -28,7 +28,7 @@ impl Wake {
     }
 }
 
-/// The waiting line of a queue.
+/// The line of spawns that wait for admission to a queue.
 #[derive(Default)]
 pub(super) struct Waiting {
     line: VecDeque<Waiter>,

@@ -40,7 +40,7 @@ impl Action {
 pub(super) enum Source {
     /// The machine's monotonic clock, counted from this moment.
     Machine(Moment),
-    /// A caller advances the time.
+    /// A caller advances the clock's time by hand.
     Hand,
 }
 
@@ -207,8 +207,8 @@ impl Drop for Core {
     }
 }
 
-/// Starts the driver. The driver is a separate thread, so that a worker in a long job delays no timer. A runtime
-/// without timers has no such thread.
+/// Starts the driver. The driver is a separate thread, so that a worker in a long job delays no timer. A clock of the
+/// machine's time without timers has no such thread.
 fn start_driver(clock: Weak<Core>) -> thread::Thread {
     let life = move || {
         loop {

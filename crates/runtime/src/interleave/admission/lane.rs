@@ -37,7 +37,7 @@ pub(in crate::interleave) struct Lane {
     /// The maximum number of handlers of the branch that may run at once.
     pub(super) limit: usize,
     pub(super) running: usize,
-    /// The waiting entries, by ascending stamp.
+    /// The entries that wait to start, by ascending stamp.
     pub(super) pending: VecDeque<Entry>,
     /// The stamp under which the lane is in `heads`; `None` if it is not there.
     pub(super) listed: Option<u64>,
@@ -58,7 +58,7 @@ pub(in crate::interleave) struct Lane {
     /// A waker that makes a new turn when it is called.
     pub(super) spawner: Waker,
     pub(in crate::interleave) name: String,
-    /// Whether the branch takes no more items. It is removed when its last handler has ended.
+    /// Whether the branch takes no more items. The branch is removed when its last handler has ended.
     pub(in crate::interleave) is_spent: bool,
 }
 
@@ -110,7 +110,7 @@ impl Lane {
 pub(in crate::interleave) enum Next {
     /// Run the handler for the granted item.
     Run,
-    /// Wait until woken.
+    /// Wait until the turn is woken.
     Park,
     End,
 }
