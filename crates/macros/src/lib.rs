@@ -46,8 +46,8 @@ pub fn port_set(input: TokenStream) -> TokenStream {
 /// For examples, see `lehr_services::Operation`.
 ///
 /// # Errors
-/// Fails at compile time if the type is not a struct, or if an option is missing, unknown or given twice. It also fails
-/// if the name has characters other than lower-case letters, digits and underscores.
+/// Fails at compile time if the type is not a struct, or if an option is missing, unknown or given twice. The derive
+/// also fails if the name has characters other than lower-case letters, digits and underscores.
 #[proc_macro_derive(Operation, attributes(operation))]
 pub fn operation(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

@@ -28,8 +28,8 @@ pub(crate) struct Variant<'a> {
     pub(crate) snake: String,
     /// The variant's name in snake case, as the name of a field.
     pub(crate) field: Ident,
-    /// The type that a receiver gets. It is the type of the variant's only field, a tuple of the types of several
-    /// fields, or `()` without fields.
+    /// The type that a receiver gets. The payload is the type of the variant's only field, a tuple of the types of
+    /// several fields, or `()` without fields.
     pub(crate) payload: Tokens,
     /// `Ops::Variant { 0: f0, x: f1, .. }`: a pattern that takes a value apart, and an expression that puts it
     /// together.

@@ -5,16 +5,16 @@
 //! neighbours are in the same process. With one rank in each process, this is the fabric `mpi` of the papers. With
 //! several, it is their hybrid: threads within a process, MPI between processes.
 //!
-//! **Progress.** MPI moves messages only when it is called. A waiting rank calls MPI from its own task. It calls MPI
-//! several times in a row, because the message is often only a microsecond away. Then it yields the processor to other
+//! **Progress.** MPI moves messages only when it is called. A waiting rank calls MPI from its own task, several times
+//! in a row, because the message is often only a microsecond away. Then the rank yields the processor to other
 //! processes and asks to be polled again, so that other tasks of the same worker can run. A waiting rank therefore
 //! holds no thread. After some milliseconds without success, it naps between its polls, if every rank has its own
 //! worker. So waiting for a late rank costs hardly any processor time.
 //!
 //! **Short messages** between processes of one machine go directly from the sender's memory into a ring in shared
 //! memory (`window.rs`). From the ring they go directly to the receiver's memory, if the receiver waits for them and
-//! nothing older has arrived. This needs no allocation and no search of an inbox. All other messages go through an
-//! inbox.
+//! nothing older has arrived. A message that goes this way needs no allocation and no search of an inbox. All other
+//! messages go through an inbox.
 //!
 //! If a machine has more ranks than cores, a waiting rank yields after its first look at MPI. While all ranks of a
 //! process compute, its long messages pause, as in any MPI program.

@@ -9,7 +9,7 @@
 struct Family {
     /// The name of the family in messages.
     name: &'static str,
-    /// The variable with this process's number. If it is set, this family started the process.
+    /// The variable with this process's number. If this variable is set, a launcher of this family started the process.
     rank: &'static str,
     /// The variables with the number of processes; the first variable that is set counts.
     sizes: &'static [&'static str],

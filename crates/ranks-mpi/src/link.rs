@@ -7,8 +7,8 @@
 //! nothing is copied in between, and no receive is left posted.
 //!
 //! All frames have the same MPI tag. The content of a frame says which rank of the process it is for. The link delivers
-//! frames in the order in which each process sent them. This holds even if a long frame is still arriving when a later,
-//! short frame is complete.
+//! frames in the order in which each process sent them. A long frame that is still arriving comes before a later, short
+//! frame that is complete already.
 //!
 //! Between processes of one machine, short frames go through shared memory (`window.rs`). Because frames can take two
 //! ways, each frame has a sequence number: 0, 1, 2 ... from one process to another. The receiver uses these numbers to
@@ -42,8 +42,8 @@ const NEAR: u32 = 128;
 /// The maximum length, in bytes, of a frame that is read directly from a ring: the capacity of one line.
 pub(crate) const SHORT: usize = 56;
 
-/// The number of looks at the window for each poll of MPI. It applies if all processes are on this machine, so that MPI
-/// has only long messages, and no transfer by MPI is in progress.
+/// The number of looks at the window for each poll of MPI. This number applies if all processes are on this machine, so
+/// that MPI has only long messages, and no transfer by MPI is in progress.
 const LOOKS: u32 = 16;
 
 /// A frame that MPI is sending. The bytes are on the heap, so they do not move when this struct moves.
@@ -402,7 +402,7 @@ impl Traffic {
     }
 
     /// Ends the traffic, after all processes have reported that they have sent all their frames. Drops frames that
-    /// still arrive. Waits for the other processes to do the same.
+    /// still arrive. Waits until the other processes have ended their traffic too.
     pub(crate) fn settle(&mut self) -> Result<(), Error> {
         while self.counts.0 > 0 || self.held_count > 0 {
             self.move_all()?;

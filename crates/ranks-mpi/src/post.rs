@@ -112,10 +112,10 @@ impl Post {
         self.counter.lock().link.traffic().send_near(process, parts)
     }
 
-    /// Looks up to `looks` times at the next frame from a process of this machine. If it is a short message of the
-    /// current run that `is_wanted` accepts, takes it out of the ring into `frame`. Returns the trailer and the length
-    /// of the message. Returns `None` if there is no such message, or if other frames must be handled first: then call
-    /// [`fetch`](Self::fetch).
+    /// Looks up to `looks` times at the next frame from a process of this machine. If the frame is a short message of
+    /// the current run that `is_wanted` accepts, takes it out of the ring into `frame`. Returns the trailer and the
+    /// length of the message. Returns `None` if there is no such message, or if other frames must be handled first:
+    /// then call [`fetch`](Self::fetch).
     pub(crate) fn take_near(
         &self,
         process: usize,

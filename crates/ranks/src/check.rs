@@ -7,7 +7,7 @@
 //! messages, a rank that receives a message compares the sender's head with its own. Between threads, the check finds
 //! every disagreement at the latest when all ranks meet. But a root that only sends, or a rank that only sends to the
 //! root, may have continued by then. Over messages, a disagreement is found only when two ranks that disagree exchange
-//! a message. That may happen in a later call, or never if both ranks only send.
+//! a message. These two ranks may exchange their next message in a later call, or never if both only send.
 //!
 //! On a [checked](Communicator::set_checked) communicator, ranks compare heads before a collective begins. Over
 //! messages, every rank sends its head to every other rank (about size² small messages). Ranks then also compare shifts
@@ -81,10 +81,10 @@ pub(crate) fn mismatch(collective: Call, size: usize, one: Made, other: Made) ->
 }
 
 impl Communicator {
-    /// Sets whether all ranks compare their calls before a collective begins. If they disagree, all ranks get an error
-    /// that names two of the ranks and their calls. Over messages, this costs about size² small messages per
-    /// collective. Between threads, ranks meet once more before a shift or an exchange, and ranks no longer run ahead
-    /// in a short broadcast or reduction.
+    /// Sets whether all ranks compare their calls before a collective begins. If the ranks' calls disagree, all ranks
+    /// get an error that names two of the ranks and their calls. Over messages, this costs about size² small messages
+    /// per collective. Between threads, ranks meet once more before a shift or an exchange, and ranks no longer run
+    /// ahead in a short broadcast or reduction.
     ///
     /// The check is off by default. Set it to the same value on all ranks. Communicators that are later made from this
     /// communicator inherit the setting.

@@ -198,8 +198,8 @@ impl Communicator {
         }
     }
 
-    /// Returns the given error. If it says that this rank cannot continue because of another rank, records the other
-    /// rank for the ranks that wait for this rank.
+    /// Returns the given error. If the error says that this rank cannot continue because of another rank, records the
+    /// other rank for the ranks that wait for this rank.
     pub(crate) fn failed(&self, error: Error) -> Error {
         if let Error::RankLeft { rank, .. } | Error::Late { rank: Some(rank), .. } = error {
             self.blame(rank);

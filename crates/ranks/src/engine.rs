@@ -191,8 +191,8 @@ pub trait Program: Sync {
     type Error: From<Error> + fmt::Display + Send;
 
     /// Runs the method's loop. Under [`Engine::Ranks`] and [`Engine::MapReduce`] it runs on each rank, otherwise once.
-    /// All ranks must reach the same decisions. They do so if their decisions depend only on the totals of rounds and
-    /// on [`Rounds::agree`].
+    /// All ranks must reach the same decisions. The decisions are the same if they depend only on the totals of rounds
+    /// and on [`Rounds::agree`].
     fn run(&self, rounds: &mut dyn Rounds) -> impl Future<Output = Result<Self::Output, Self::Error>> + Send;
 }
 

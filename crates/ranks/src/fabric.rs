@@ -1,8 +1,8 @@
 //! The one interface between ranks: messages of bytes, sent to a rank and taken by a matching receive.
 //!
 //! [`Fabric`] is one rank's end. It moves messages (`send`, `poll_receive`), looks for messages (`poll_probe`) and
-//! reports which ranks have ended. Everything else, including collectives, is built on these operations. So a new
-//! fabric is small, and the conformance cases run on each fabric of [`Kind`].
+//! reports which ranks have ended. All other calls of a communicator, including collectives, are built on these
+//! operations. So a new fabric is small, and the conformance cases run on each fabric of [`Kind`].
 //!
 //! | fabric | meaning | messages |
 //! | --- | --- | --- |
@@ -179,7 +179,7 @@ pub struct Envelope {
 pub struct Ticket(pub(crate) Option<u64>);
 
 impl Ticket {
-    /// Returns the number that the fabric gave, if any.
+    /// Returns the number that the fabric gave to the receive or probe; `None` before the first poll and after the end.
     pub fn number(&self) -> Option<u64> {
         self.0
     }

@@ -20,7 +20,7 @@ pub(crate) enum Traffic {
     Checks = 3,
     /// Notices between ranks that wait in collectives.
     Notices = 4,
-    /// Credits, which limit how many one-way messages one rank may be ahead of another.
+    /// Credits, which limit how many one-way messages one rank may be ahead of another rank.
     Credits = 5,
 }
 

@@ -3,7 +3,7 @@
 //! Paper 003 mentions this form (Twister) as an alternative to message passing. The rows stay on their ranks from round
 //! to round; only a small state, which every rank has, changes. In [`drive`](crate::drive), every leaf's partial has
 //! the same fixed positions. In a map-reduce, a map *emits* any number of keys, and the rank that owns a key reduces
-//! the key's values on its own. This costs a shuffle and a gather, while an all-reduce needs only one crossing.
+//! the key's values on its own. A map-reduce costs a shuffle and a gather, while an all-reduce needs only one crossing.
 //!
 //! **Same bits on any layout.** The values of a key are combined in the one tree over leaf numbers (`reduction.rs`). A
 //! leaf that did not emit the key is skipped. A node with values below only one child takes the value of that child.
@@ -70,8 +70,8 @@ pub struct Iterated<S> {
 type Emitted = (Node, Vec<f64>);
 
 impl Communicator {
-    /// Runs rounds of a map-reduce over `rows` rows until it has converged, or until there have been `rounds_max`
-    /// rounds. All ranks get the same result, and the same bits on any number of ranks.
+    /// Runs rounds of a map-reduce over `rows` rows until the method has converged, or until there have been
+    /// `rounds_max` rounds. All ranks get the same result, and the same bits on any number of ranks.
     ///
     /// Cost per round: the map; a shuffle, in which each rank sends at most 2 log₂(leaves) values per key; an
     /// all-gather of the results.

@@ -91,8 +91,8 @@ pub trait Observer: Send {
 
     /// Returns the interrupt that may stop the run within a step.
     ///
-    /// The run calls this once, before it begins. In a job of several processes, all observers should have an
-    /// interrupt. Steps can be interrupted only if the lead's observer has an interrupt.
+    /// The run calls this method once, before the ranks begin. In a job of several processes, all observers should have
+    /// an interrupt. Steps can be interrupted only if the lead's observer has an interrupt.
     fn interrupt(&self) -> Option<Interrupt> {
         None
     }
@@ -109,8 +109,8 @@ pub trait Observer: Send {
 
     /// Returns the trace in which the run records the actions of each rank, if the observer wants a trace.
     ///
-    /// The run calls this once, before it begins. In a job of several processes, either all observers must have a
-    /// trace, or none. At the end, the lead's trace is complete.
+    /// The run calls this method once, before the ranks begin. In a job of several processes, either all observers must
+    /// have a trace, or none. At the end, the lead's trace is complete.
     fn trace(&self) -> Option<&Trace> {
         None
     }
@@ -200,7 +200,7 @@ pub struct Interrupt(Arc<dyn Fn() -> bool + Send + Sync>);
 
 impl Interrupt {
     /// Creates an interrupt that is set once `is_asked` returns true. All threads of a run call `is_asked` before each
-    /// leaf. So it should return at once, and never return false after it has returned true.
+    /// leaf. So `is_asked` should return at once, and never return false after it has returned true.
     ///
     /// # Example
     /// See [`Interrupt`].

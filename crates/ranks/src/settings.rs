@@ -13,8 +13,8 @@ use crate::trace::Track;
 /// The order in which the partials of a reduction are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// In one tree, left before right. A reduction over leaves has the same bits on any number of ranks and any fabric.
-    /// This order is the default.
+    /// Partials are combined in one tree, left before right. A reduction over leaves has the same bits on any number of
+    /// ranks and any fabric. `Fixed` is the default.
     #[default]
     Fixed,
     /// In the fastest order: each rank combines its own leaves and passes one partial on. By choosing this order, you

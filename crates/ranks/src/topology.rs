@@ -5,9 +5,10 @@ use std::ops::Range;
 /// Whether the ranks at the two ends of a dimension are neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Boundary {
-    /// They are not neighbours, so each of them has one neighbour fewer (paper 001 figure 1d).
+    /// The ranks at the two ends are not neighbours, so each of them has one neighbour fewer (paper 001 figure 1d).
     Open,
-    /// They are neighbours, so that the ranks form a ring or, in several dimensions, a torus (paper 001 figure 1c).
+    /// The ranks at the two ends are neighbours, so that the ranks form a ring or, in several dimensions, a torus
+    /// (paper 001 figure 1c).
     Periodic,
 }
 

@@ -267,7 +267,7 @@ impl Communicator {
         self.settings.track = Some(track);
     }
 
-    /// Aligns the times of the traces in all processes. They become the times of rank 0's process, to within the
+    /// Aligns the times of the traces in all processes. All times are then times of rank 0's process, to within the
     /// duration of a barrier. Call it on all ranks after [`record`](Self::record).
     ///
     /// Differences between the speeds of the clocks are not corrected.

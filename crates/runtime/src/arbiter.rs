@@ -1,9 +1,9 @@
 //! Probe, claim, take: the protocol by which every waiter at ports gets its items.
 //!
-//! An arbiter looks at all its ports with their locks held (*probe*). It then decides irrevocably (*claim*), and only
-//! then removes items (*take*). It never has to undo a step: before the claim nothing has been removed, and after the
-//! claim nothing can fail. Only a successful probe creates a [`Claim`], and every take needs one, so taking without a
-//! claim does not compile.
+//! An arbiter looks at all its ports with their locks held (*probe*). Then the arbiter decides irrevocably (*claim*),
+//! and only then it removes items (*take*). An arbiter never has to undo a step: before the claim nothing has been
+//! removed, and after the claim nothing can fail. Only a successful probe creates a [`Claim`], and every take needs
+//! one, so taking without a claim does not compile.
 //!
 //! **Lock order, everywhere in this crate: ports in ascending identity, then an arbiter's own state, then a
 //! dispatcher's queue.**
@@ -11,8 +11,8 @@
 //! No lock is held while a task is woken, a handler runs or a user's value is dropped. Predicates are the only
 //! exception, as their documentation says.
 //!
-//! A choice needs no protocol, because its branches hold nothing. It polls its branches in order, and the first branch
-//! that claims wins (`choice.rs`).
+//! A choice needs no protocol, because its branches hold nothing. A choice polls its branches in order, and the first
+//! branch that claims wins (`choice.rs`).
 
 pub mod choice;
 pub mod exchange;

@@ -8,9 +8,9 @@
 //! does not depend on timing.
 //!
 //! Only requests carry a chain of handlers. If a handler posts without awaiting an answer, nothing in the chain waits
-//! for the post. The post waits its turn like any other item. The same holds for the requests of a task that the
-//! handler spawns. (If a handler awaits such a task, or an answer that comes by a separate port, the deadlock is not
-//! detected.)
+//! for the post. The post waits its turn like any other item. The requests of a task that the handler spawns wait their
+//! turn in the same way. (If a handler awaits such a task, or an answer that comes by a separate port, the deadlock is
+//! not detected.)
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -18,8 +18,8 @@ use std::cell::{Cell, RefCell};
 use lehr_sync::Arc;
 
 /// A handler that was granted its start and has not ended. The high half of the word is the handler's slot, and the low
-/// half counts the uses of the slot. Both halves are in one word, because reading two words consistently costs as much
-/// as a lock.
+/// half counts the uses of the slot. The slot and its use are in one word, because reading two words consistently costs
+/// as much as a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation(u64);
 

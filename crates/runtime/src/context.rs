@@ -60,7 +60,8 @@ pub(crate) struct Inner {
     id: u64,
     name: Option<Box<str>>,
     parent: Option<Context>,
-    /// The other parents, if several items were taken together. Such a context has nothing else of its own.
+    /// The context's parents apart from `parent`, if several items were taken together. Such a context has nothing else
+    /// of its own.
     links: Box<[Context]>,
     made_at: &'static Location<'static>,
     /// The deadline, on the clock with which it was set. If the parent has a deadline too, this is the earlier of the

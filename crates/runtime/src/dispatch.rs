@@ -269,9 +269,10 @@ impl Builder {
 
     /// Gives each worker its own cores, so that workers that wait for each other in loops do not share a core. The
     /// cores that the calling thread may run on are divided into `parts` equal shares, and worker `i` moves only within
-    /// share `first + i`. Otherwise a system may run two of them on one core for a whole time slice, while another core
-    /// is idle. Each worker then waits for the other, which cannot run meanwhile. With several processes on a machine,
-    /// `parts` is the number of all their workers. `first` is the number of workers in the processes before this one.
+    /// share `first + i`. Without this setting, a system may run two such workers on one core for a whole time slice,
+    /// while another core is idle. Each of the two workers then waits for the other worker, which cannot run meanwhile.
+    /// With several processes on a machine, `parts` is the number of all their workers. `first` is the number of
+    /// workers in the processes before this one.
     ///
     /// Nothing is bound if there are fewer cores than parts, if there is only one part, and on systems other than
     /// Linux. Threads that a worker starts run in its share. Replaces [`cores`](Self::cores). Default: all workers may
@@ -445,7 +446,7 @@ impl Dispatcher {
         &self.handle
     }
 
-    /// Runs a future as a task here; see [`Handle::spawn`].
+    /// Runs a future as a task of this dispatcher; see [`Handle::spawn`].
     ///
     /// # Example
     /// See [`Dispatcher`].
@@ -530,9 +531,9 @@ impl Handle {
         self.spawn(future)
     }
 
-    /// Calls a closure once on a worker. This is the cheapest way to run something elsewhere.
+    /// Calls a closure once on a worker. Such a call is the cheapest way to run something on another thread.
     ///
-    /// There is no handle: use [`spawn`](Self::spawn) for work that has a result, waits or may be cancelled. The
+    /// The caller gets no handle: use [`spawn`](Self::spawn) for work that has a result, waits or may be cancelled. The
     /// closure must not block. A drain waits for the closure; an abort drops it if it has not begun.
     ///
     /// # Errors
@@ -633,10 +634,10 @@ pub(crate) type Spawned<T> = (Runnable, async_task::Task<T, Arc<Shared>>);
 
 /// Queues a task that has just been woken.
 ///
-/// This is a function, and not a closure that holds the dispatcher. `async-task` would call such a closure while
-/// holding an extra reference to the task, which costs three more atomic operations for each wake. For the same reason
-/// a worker uses its own reference to the dispatcher here. A task's future is dropped as soon as it has been polled to
-/// its end.
+/// The callback for woken tasks is a function, and not a closure that holds the dispatcher. `async-task` would call
+/// such a closure while holding an extra reference to the task, which costs three more atomic operations for each wake.
+/// For the same reason a worker uses its own reference to the dispatcher here. A task's future is dropped as soon as it
+/// has been polled to its end.
 #[inline]
 pub(crate) fn woken(runnable: Runnable) {
     let elsewhere = with_current(|current| match current {

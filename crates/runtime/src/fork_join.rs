@@ -1,10 +1,10 @@
 //! Fork and join: runs two closures, or a set of closures, partly on idle workers, and does useful work while it waits.
 //!
-//! [`join`] puts its second closure into a queue from which idle workers steal. It then calls the first closure, and
-//! takes the second closure back if no worker took it. A worker that waits for a taken fork *helps*: meanwhile it runs
-//! the forks of the worker that took it. It never runs anything else on the waiting stack, neither a task nor another
-//! worker's fork. So the worker cannot wait for itself, and its stack gets no deeper than if it called both closures
-//! one after the other. For the reasons and the cost, see `docs/design/fork-join.md`.
+//! [`join`] puts its second closure into a queue from which idle workers steal. Then `join` calls the first closure,
+//! and takes the second closure back if no worker took it. A worker that waits for a taken fork *helps*: meanwhile it
+//! runs the forks of the worker that took it. A waiting worker never runs anything else on its stack, neither a task
+//! nor another worker's fork. So the worker cannot wait for itself, and its stack gets no deeper than if it called both
+//! closures one after the other. For the reasons and the cost, see `docs/design/fork-join.md`.
 //!
 //! For work that outlives its caller, use tasks; to wait for messages, use futures. On a worker, the loop over a range,
 //! [`ParallelLoop`](crate::ParallelLoop), consists of joins. Read next: `fork_join/half.rs`.

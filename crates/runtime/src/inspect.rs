@@ -9,8 +9,8 @@
 //! of its own looks it first saw the wait. So the more often you look, the more exact the time is.
 //!
 //! An inspector cannot see waits at ports that it does not know, for a place in a queue, for answers, for tasks or for
-//! locks. It does not find out which of two tasks that wait for each other is at fault. It does not name threads
-//! outside the dispatchers.
+//! locks. An inspector does not find out which of two tasks that wait for each other is at fault. An inspector does not
+//! name threads outside the dispatchers.
 //!
 //! An inspector reads each part under its own lock, but not all parts at the same moment. Read next:
 //! `inspect/exposition.rs` for counters in Prometheus's format.
@@ -280,8 +280,8 @@ pub struct Inspection {
     pub dispatchers: Vec<DispatcherView>,
     /// The ports that still exist, in the order in which they were added.
     pub ports: Vec<PortView>,
-    /// Waits that do not belong to a task of these dispatchers. They belong to a thread, a one-time receiver, an
-    /// interleave, or a waiter that was just woken.
+    /// Waits that do not belong to a task of these dispatchers. Such a wait belongs to a thread, a one-time receiver,
+    /// an interleave, or a waiter that was just woken.
     pub other_waits: Vec<WaitView>,
 }
 

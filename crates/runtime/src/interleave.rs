@@ -8,8 +8,8 @@
 //!   as other concurrent handlers.
 //! - *exclusive* ([`Handlers::exclusive`]): the handler has the state ([`Exclusive`]) and runs alone.
 //! - *independent* ([`Handlers::independent`]): the handler sees the latest snapshot, runs at any time and never waits.
-//! - *teardown* ([`Handlers::teardown`]): the handler runs once. Before it runs, the ports are closed and all running
-//!   handlers end. This last handler consumes the state.
+//! - *teardown* ([`Handlers::teardown`]): the handler runs once, after the ports of all branches except independent
+//!   branches have been closed and the handlers of these branches have ended. The teardown handler consumes the state.
 //!
 //! The setting [`Order`] decides which handler goes first; the default is the order of arrival, across all ports. On
 //! purpose, an interleave has no limit on waiting items, which you can set on the ports, and no lock for code outside
@@ -96,9 +96,9 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
 
     /// Adds handlers that read the state. Concurrent handlers run together, but never with exclusive handlers.
     ///
-    /// They see the changes that every earlier exclusive handler made. If a concurrent handler makes a request to a
-    /// concurrent branch of its own interleave, the request starts at once, even if other items wait. This is safe
-    /// because the handler shares the state already.
+    /// Concurrent handlers see the changes that every earlier exclusive handler made. If a concurrent handler makes a
+    /// request to a concurrent branch of its own interleave, the request starts at once, even if other items wait. Such
+    /// a start is safe because the handler shares the state already.
     ///
     /// # Example
     /// See [`Interleave`].
@@ -174,8 +174,9 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
     /// independent branches are closed, so later posters get an error. When the last running handler has ended, the
     /// pending items stay in their ports, in their positions, for any other receiver. Then the handler runs alone.
     ///
-    /// The teardown does not answer requests among the pending items. Their senders wait until a receiver takes or
-    /// [drains](Port::drain) the requests, unless you set the interleave to [refuse](Settings::refuse_pending) them.
+    /// The teardown does not answer requests among the pending items. The senders of these requests wait until a
+    /// receiver takes or [drains](Port::drain) the requests, unless you set the interleave to
+    /// [refuse](Settings::refuse_pending) them.
     ///
     /// # Example
     /// See [`Interleave`].
@@ -298,7 +299,7 @@ impl Settings {
 
     /// Makes the end of the interleave refuse all items in the ports that it closes. Every request among them fails as
     /// [`Refusal::Stopping`](crate::Refusal), so no sender waits for an answer that will never come. Use this setting
-    /// for services, whose items are all requests. Items that are not requests are dropped too. If their port has a
+    /// for services, whose items are all requests. Items that are not requests are dropped. If their port has a
     /// [discard sink](crate::PortBuilder::on_discard), the sink gets them. Items that are offered to another receiver
     /// of the port go to that receiver.
     ///
@@ -773,9 +774,9 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
     /// Returns the state that the last dropped exclusive guard left. Returns `None` after the teardown. If no branch is
     /// independent, also returns `None` while a guard changes the state in place.
     ///
-    /// The first call enables the snapshots. Until then, a guard that is dropped in its handler's own poll may give the
-    /// state back only when that poll ends. So the first call may return `None` if a handler has dropped its guard and
-    /// continues to compute.
+    /// The first call of this method enables the snapshots. Until then, a guard that is dropped in its handler's own
+    /// poll may give the state back only when that poll ends. So the first call may return `None` if a handler has
+    /// dropped its guard and continues to compute.
     ///
     /// # Example
     /// See [`Interleave::handle`].

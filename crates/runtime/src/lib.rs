@@ -103,8 +103,8 @@
 //!
 //! # Queues, and the end
 //!
-//! A named [`Queue`] limits how many tasks may wait to begin, and decides whose work goes first. Its shutdown reports
-//! the outcomes of all tasks.
+//! A named [`Queue`] limits how many tasks may wait to begin, and decides whose work goes first. The dispatcher's
+//! shutdown reports the outcomes of each queue's tasks.
 //!
 //! ```
 //! use std::time::Duration;

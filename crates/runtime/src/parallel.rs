@@ -130,8 +130,8 @@ impl Gate {
     }
 }
 
-/// Waits for a while without sleeping; returns whether the event has happened. A model does not spin, because it must
-/// see every sleep.
+/// Waits for a while without sleeping; returns whether the event has happened. Under a model checker, this function
+/// does not spin, because the model must contain every sleep.
 pub(crate) fn wait_awake(has_come: impl Fn() -> bool) -> bool {
     if cfg!(any(loom, shuttle)) {
         return has_come();
@@ -257,8 +257,8 @@ impl Drop for Leaving<'_> {
 /// The part of a parallel loop that its helpers share.
 pub(crate) struct Region {
     loan: Loan<()>,
-    /// The first index that no worker has taken. Every thread of the loop writes this field; the other fields are
-    /// hardly ever written.
+    /// The first index of the loop that no thread has taken. Every thread of the loop writes this field; the other
+    /// fields are hardly ever written.
     next: CachePadded<AtomicUsize>,
     end: AtomicUsize,
     grain: AtomicUsize,
@@ -382,9 +382,10 @@ impl ParallelLoop {
     /// that comes to help.
     ///
     /// Your thread works too, and returns when all blocks have ended; it waits only for blocks that other threads have
-    /// begun. If your thread is a worker, it helps meanwhile as [`join`](crate::fork_join::join) does. It runs forks of
-    /// those blocks, including forks of loops and scopes in them. Blocks are handed out in ascending order, each to the
-    /// next worker that asks; within a block the indices ascend. You may call it on a worker and on any other thread.
+    /// begun. If your thread is a worker, it helps meanwhile as [`join`](crate::fork_join::join) does. A helping worker
+    /// runs forks of those blocks, including forks of loops and scopes in them. Blocks are handed out in ascending
+    /// order, each to the next worker that asks; within a block the indices ascend. You may call it on a worker and on
+    /// any other thread.
     ///
     /// Cost: one atomic addition for each block. For each helper, one queue entry if the loop is called on a thread
     /// that is not a worker, otherwise one fork. No allocation.
@@ -450,8 +451,8 @@ impl Handle {
     /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on your thread and on every worker
     /// that comes to help.
     ///
-    /// This is one run of a [`ParallelLoop`], with the same guarantees and panics. To repeat the loop without
-    /// allocating, keep a `ParallelLoop`.
+    /// A call does the same as one run of a [`ParallelLoop`], with the same guarantees and panics. To repeat the loop
+    /// without allocating, keep a `ParallelLoop`.
     ///
     /// # Example
     /// ```

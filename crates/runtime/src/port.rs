@@ -5,8 +5,9 @@
 //! it at any moment loses no item and changes no order.
 //!
 //! An item goes to the first receiver for single items that accepts it, in order of registration. If there is none, it
-//! goes to the first take or join that it satisfies. [`Port::try_receive`] ignores this order. It takes the oldest
-//! item, even if that item was offered to a receiver. The receiver then keeps waiting in its old position.
+//! goes to the first take or join that it satisfies. [`Port::try_receive`] ignores this order. `try_receive` takes the
+//! oldest item, even if that item was offered to a receiver. The receiver that loses the item keeps waiting in its old
+//! position.
 //!
 //! The parts that only some ports have (capacity, permits, a discard sink) are stored separately, in `port/options.rs`.
 //! Read next: `port/waiters.rs`, then `arbiter.rs`.
@@ -135,8 +136,8 @@ impl<T> Port<T> {
         }
     }
 
-    /// Appends an item to the port. Posting never waits and never runs a handler on the calling thread. But it calls
-    /// the predicates of waiting receivers, under the port's lock. A full port follows its
+    /// Appends an item to the port. Posting never waits and never runs a handler on the calling thread. But a post
+    /// calls the predicates of waiting receivers, under the port's lock. A full port follows its
     /// [`Overflow`](options::Overflow) policy; to wait for a place, use [`post_wait`](Self::post_wait).
     ///
     /// # Errors
@@ -318,9 +319,9 @@ impl<T> Port<T> {
     /// Waits for the oldest item that `predicate` accepts, and takes it. The other items stay in the port, in order.
     ///
     /// The predicate runs under the port's lock, on the thread that posts or that polls: it must be quick and must not
-    /// use ports. If it panics, the item stays and only this receive fails. In debug builds, a predicate that takes
-    /// more than 10 ms is reported to the process's hook ([`set_error_hook`](crate::set_error_hook)) with the port's
-    /// name. The report does not affect the receive. Cancel-safe, as [`receive`](Self::receive) is.
+    /// use ports. If the predicate panics, the item stays and only this receive fails. In debug builds, a predicate
+    /// that takes more than 10 ms is reported to the process's hook ([`set_error_hook`](crate::set_error_hook)) with
+    /// the port's name. The report does not affect the receive. Cancel-safe, as [`receive`](Self::receive) is.
     ///
     /// # Errors
     /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) or
@@ -460,8 +461,8 @@ impl<T> Port<T> {
         self.core.state.lock().queue.capacity()
     }
 
-    /// Returns the number of waiting receives, takes and joins. Each wait counts from its first poll on; a persistent
-    /// receiver counts once for each free turn.
+    /// Returns the number of waiting receives, takes and joins. A receive, take or join counts from its first poll on;
+    /// a persistent receiver counts once for each free turn.
     ///
     /// # Example
     /// ```

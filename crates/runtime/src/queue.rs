@@ -263,8 +263,8 @@ impl Queue {
         self.core.state.lock().is_closed
     }
 
-    /// Discards every task that has not begun, and returns the number of discarded tasks. Each discarded task ends as
-    /// [`TaskError::Discarded`].
+    /// Discards every task that has not begun, and returns the number of discarded tasks. Every task discarded in this
+    /// way ends as [`TaskError::Discarded`].
     ///
     /// # Example
     /// See [`close`](Self::close).

@@ -2,9 +2,9 @@
 //!
 //! A request travels through a port like any item. The request carries a [`Reply`], and its sender keeps the
 //! [`Answer`], a future. Reply and answer share only one small cell, without a port or a registration. Unlike a channel
-//! of capacity one, a reply cannot be forgotten. If it is dropped unanswered, by a bug, by a panic or because the item
-//! was discarded, the answer is [`Refusal::NoReply`]. So the sender of the request gets an error at once, instead of
-//! waiting for ever.
+//! of capacity one, a reply cannot be forgotten. If a reply is dropped unanswered, by a bug, by a panic or because the
+//! item was discarded, the answer is [`Refusal::NoReply`]. So the sender of the request gets an error at once, instead
+//! of waiting for ever.
 //!
 //! Read next: [`Port::ask`], then `error.rs` for the reasons.
 
@@ -98,7 +98,8 @@ pub struct Answer<T> {
 }
 
 impl<T> Reply<T> {
-    /// Creates a reply and the future of its answer. [`Port::ask`] creates both and posts the request in a single call.
+    /// Creates a reply and the future of its answer. [`Port::ask`] creates a reply and its answer, and posts the
+    /// request, in a single call.
     ///
     /// Cost: one allocation.
     ///

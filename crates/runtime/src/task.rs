@@ -46,7 +46,7 @@ impl<T> Task<T> {
         Self { inner: task.fallible() }
     }
 
-    /// Lets the task run without an owner. Its output is dropped; its panic goes to the sink of its
+    /// Lets the task run without an owner. The task's output is dropped; its panic goes to the sink of its
     /// [`Context`](crate::Context), or else to the process's [hook](crate::set_error_hook).
     ///
     /// # Example
@@ -111,9 +111,10 @@ pub async fn all<T>(tasks: Vec<Task<T>>) -> Vec<Result<T, TaskError>> {
     outputs
 }
 
-/// Lets other tasks run if this task has used up its budget. Each call takes one unit of the budget and usually returns
-/// at once. When the budget is used up, the call waits for the task's next turn. Use this function in operations that
-/// return at once on every call, because a loop of such calls would otherwise never let other tasks run.
+/// Lets other tasks run if this task has used up its budget. Each call of this function takes one unit of the budget
+/// and usually returns at once. When the budget is used up, the call waits for the task's next turn. Use this function
+/// in operations that return at once on every call, because a loop of such calls would otherwise never let other tasks
+/// run.
 ///
 /// Outside a worker, as in [`block_on`], there is no budget: each call lets the other futures of the same task be
 /// polled.
@@ -145,8 +146,8 @@ pub async fn consume_budget() {
 ///
 /// A worker queues the tasks that it wakes for itself, because a task that wakes another is usually about to wait. The
 /// two tasks then communicate on one core, without a message crossing to another core. If the waking task continues
-/// without a wait, for example to spin until the other task answers, the other task would wait behind it. In that case
-/// use this function. Outside a worker, it does the same as [`Waker::wake`].
+/// without a wait, for example to spin until the other task answers, the other task would wait behind it. Use this
+/// function if the waking task continues in this way. Outside a worker, it does the same as [`Waker::wake`].
 ///
 /// Cost: the common queue and a fence; a system call if all other workers sleep.
 ///

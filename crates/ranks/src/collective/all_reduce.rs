@@ -24,8 +24,8 @@ const SHARED_BYTES: usize = 1 << 15;
 const TILE: usize = 1024;
 
 impl Communicator {
-    /// Overwrites `values` on all ranks with the combination of all ranks' values. The order is one fixed tree over
-    /// rank numbers, left before right, so `combine` need not be commutative.
+    /// Overwrites `values` on all ranks with the combination of all ranks' values. The values are combined in one fixed
+    /// tree over rank numbers, left before right, so `combine` need not be commutative.
     ///
     /// The bits depend on the number of ranks. For sums over rows that must not depend on the number of ranks, see
     /// [`all_reduce_leaves`](Self::all_reduce_leaves).

@@ -1,11 +1,11 @@
-//! Notices between ranks that wait in a collective over messages. They find ranks that make different calls, so that no
-//! rank waits for ever.
+//! Notices between ranks that wait in a collective over messages. The notices find ranks that make different calls, so
+//! that no rank waits for ever.
 //!
 //! Each message says which call it belongs to, and its receiver compares that call with its own. This comparison alone
-//! does not find two ranks that wait for each other because both receive first in their different calls. Nor does it
-//! find a rank that waits for another rank that has passed the call without sending. So a rank that has waited for a
-//! moment without success sends the awaited rank a *notice*, which says in which call it waits. A waiting rank receives
-//! notices too:
+//! does not find two ranks that wait for each other because both receive first in their different calls. The comparison
+//! also does not find a rank that waits for another rank that has passed the call without sending. So a rank that has
+//! waited for a moment without success sends the awaited rank a *notice*, which says in which call it waits. A waiting
+//! rank receives notices too:
 //!
 //! | call that the notice names | what the receiver of the notice does |
 //! | --- | --- |

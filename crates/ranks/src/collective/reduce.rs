@@ -17,11 +17,11 @@ use crate::message::{self, Plain, Reader};
 use crate::reduction::{Fold, Node, fold_ranks};
 
 impl Communicator {
-    /// Overwrites the root's `values` with the combination of all ranks' values. The order is one fixed tree over rank
-    /// numbers, left before right. On the other ranks, `values` does not change.
+    /// Overwrites the root's `values` with the combination of all ranks' values. The values are combined in one fixed
+    /// tree over rank numbers, left before right. On the other ranks, `values` does not change.
     ///
-    /// The result has the same bits as the result of [`all_reduce`](Self::all_reduce). The other ranks may return
-    /// before the root has arrived, so they can be a limited number of calls ahead.
+    /// The result has the same bits as the result of [`all_reduce`](Self::all_reduce). All ranks except the root may
+    /// return before the root has arrived, so they can be a limited number of calls ahead.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the lengths or the roots differ; [`Error::RankLeft`].

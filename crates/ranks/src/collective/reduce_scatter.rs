@@ -10,8 +10,8 @@ use crate::message::{self, Plain};
 use crate::reduction::{Fold, Node};
 
 impl Communicator {
-    /// Combines all ranks' `values` and scatters the result: `part` gets this rank's part of the result. The order is
-    /// one fixed tree over rank numbers, left before right.
+    /// Combines all ranks' `values` and scatters the result: `part` gets this rank's part of the result. The values are
+    /// combined in one fixed tree over rank numbers, left before right.
     ///
     /// `combine` must be elementwise, because it is called with parts of the slices. The result then has the same bits
     /// as the result of [`all_reduce`](Self::all_reduce).

@@ -38,7 +38,7 @@ impl Communicator {
     }
 
     /// Overwrites `values` with the combination of the values of all ranks before this rank. On rank 0, `values` does
-    /// not change. In all other respects, this is like [`scan`](Self::scan).
+    /// not change. In all other respects, this method works as [`scan`](Self::scan) does.
     ///
     /// # Errors
     /// Returns the same errors as [`scan`](Self::scan).

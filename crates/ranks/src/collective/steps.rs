@@ -4,8 +4,8 @@
 //! The label's tag holds the call and the number of earlier collectives of the communicator. The message's first eight
 //! bytes hold the number that must be the same on all ranks, such as a root or a length. Messages from one rank arrive
 //! in the order of its collectives. So the first message in the context of collectives from a rank must belong to the
-//! current call. If it does not, the two ranks have made different calls. A rank that waits for a long time sends a
-//! notice (`notices.rs`). So ranks in different calls do not wait for each other for ever.
+//! current call. If the message belongs to another call, the two ranks have made different calls. A rank that waits for
+//! a long time sends a notice (`notices.rs`). So ranks in different calls do not wait for each other for ever.
 //!
 //! A collective that fails or is abandoned stops the communicator, because sent messages cannot be recalled.
 
@@ -410,8 +410,8 @@ impl Steps<'_> {
 
     /// Folds the covers of all ranks on each rank, in ⌈log₂ size⌉ steps. In step k, all ranks of a block of 2^k ranks
     /// hold the same cover, and the block meets the block next to it. Each rank exchanges covers with its partner in
-    /// the other block. If the upper block has fewer ranks, some ranks of the lower block have no partner. They get the
-    /// upper block's cover from ranks of their own block, along a binomial tree.
+    /// the other block. If the upper block has fewer ranks, some ranks of the lower block have no partner. Ranks
+    /// without a partner get the upper block's cover from ranks of their own block, along a binomial tree.
     ///
     /// Of two neighbouring blocks, the cover of the lower block is folded first, so that the nodes belong to the same
     /// tree.
@@ -494,7 +494,7 @@ impl Steps<'_> {
     }
 }
 
-/// Folds the nodes of a message into `own`. They follow the nodes that `own` has.
+/// Folds the nodes of a message into `own`. The nodes of the message follow the nodes that `own` has.
 fn read_cover<T: Plain + Default>(
     body: &[u8],
     own: &mut Fold<T>,

@@ -2,9 +2,9 @@
 //! the matching for every fabric that can only transport messages.
 //!
 //! A fabric [`deliver`](Inbox::deliver)s messages in the order in which each source sent them, and passes receives on.
-//! A pending receive has a number, which it drew at its first poll. It takes the earliest message that matches, unless
-//! a pending receive with a lower number matches that message too. So receives match in the order of their first polls,
-//! as MPI requires of posted receives. A pending receive reserves no message.
+//! A pending receive has a number, which it drew at its first poll. A receive takes the earliest message that matches,
+//! unless a pending receive with a lower number matches that message too. So receives match in the order of their first
+//! polls, as MPI requires of posted receives. A pending receive reserves no message.
 //!
 //! A search scans waiting messages of other contexts and tags too, so it is slow in programs that leave thousands of
 //! messages waiting.

@@ -11,8 +11,8 @@
 //!
 //! A head is 0 as long as there is no frame; otherwise it holds the frame's length and number. The sender writes the
 //! head last, in the same line as the first 56 bytes. So a short frame moves from core to core in one cache line. A
-//! frame does not wrap around the end of the ring. If it does not fit before the end, a head says that the rest of the
-//! ring is skipped.
+//! frame does not wrap around the end of the ring. If a frame does not fit before the end, a head says that the rest of
+//! the ring is skipped.
 //!
 //! The receiver reports the number of lines taken only after it has taken a quarter of the ring since its last report.
 //! So the sender seldom has to fetch the line with this number.
@@ -71,7 +71,7 @@ pub fn on_heap(bytes: usize) -> (Sender<Shared>, Receiver<Shared>) {
 ///
 /// # Safety
 /// For as long as the program runs, there are `count` words at `address`, aligned as words are, which are accessed only
-/// through [`Word`]. They are zero before the first end of a ring is made.
+/// through [`Word`]. The words are zero before the first end of a ring is made.
 #[cfg(not(any(loom, shuttle)))]
 #[allow(unsafe_code, reason = "memory that another process shares is known by its address")]
 pub unsafe fn at(address: *mut usize, count: usize) -> &'static [Word] {

@@ -454,10 +454,11 @@ pub fn branch<F: Cancellable>(future: F) -> F {
 
 /// Waits for the first of several branches and runs its handler.
 ///
-/// Each branch is `pattern = future => handler`. The futures are [`Cancellable`], up to eight of them. The handler is
-/// any expression of the surrounding code; `.await`, `?`, `break` and `return` work in it as usual. All handlers must
-/// have the same type. Exactly one handler runs. Before it does, the other branches are dropped: their items stay in
-/// their ports in their positions, and no registration remains. Cancel-safe while it waits.
+/// Each branch is `pattern = future => handler`. There are at most eight branches, and their futures are
+/// [`Cancellable`]. The handler is any expression of the surrounding code; `.await`, `?`, `break` and `return` work in
+/// it as usual. All handlers must have the same type. Exactly one handler runs. Before it does, the other branches are
+/// dropped: their items stay in their ports in their positions, and no registration remains. Cancel-safe while it
+/// waits.
 ///
 /// If several branches are ready at once, the first declared wins. With `fair;` before the branches, each choice draws
 /// an order instead; with `fair(&mut ties);` it draws the order from a [`TieBreaker`].
@@ -493,8 +494,8 @@ macro_rules! choice {
     ($($branches:tt)+) => { $crate::__choice!([] () () $($branches)+) };
 }
 
-/// Reads the branches of [`choice!`] one by one. Its arguments: how ties are broken, the futures so far, the patterns
-/// and handlers so far, the remaining branches.
+/// Reads the branches of [`choice!`] one by one. The macro's arguments: how ties are broken, the futures so far, the
+/// patterns and handlers so far, the remaining branches.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __choice {

@@ -1,9 +1,9 @@
 //! Takes one item from each of several named sources, out of one port, all at once.
 //!
-//! This is the rendezvous of message-passing programs. A rank waits for the messages of its neighbours in *this* stage,
-//! and one neighbour may already be a stage ahead. A take of two items could get both items from the faster neighbour.
-//! With a port for every pair of ranks, n ranks would need n² ports. An exchange looks into the one port and takes the
-//! oldest item of each source, or nothing.
+//! An exchange is the rendezvous of message-passing programs. A rank waits for the messages of its neighbours in *this*
+//! stage, and one neighbour may already be a stage ahead. A take of two items could get both items from the faster
+//! neighbour. With a port for every pair of ranks, n ranks would need n² ports. An exchange looks into the one port and
+//! takes the oldest item of each source, or nothing.
 //!
 //! While an exchange waits, it leaves a [`CountingFilter`] at the port, so that it is woken once, by the item that
 //! completes the set.
@@ -142,7 +142,8 @@ impl<T, S: Clone + 'static, K: Fn(&T) -> S + Clone + Send + Unpin + 'static> Rul
 /// Sources are compared under the port's lock, as by a predicate.
 ///
 /// Cost: one lock and one wake-up, by the item that completes the set. Each item that waits in the port, up to the last
-/// item taken, is compared with each source that is still missing. The first wait makes two small allocations.
+/// item taken, is compared with each source that is still missing. The first wait of an exchange makes two small
+/// allocations.
 ///
 /// # Errors
 /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and lacks an item of a
@@ -167,8 +168,8 @@ pub fn exchange<T, L: Sources>(
     Exchange::new(port, sources, BySource(PhantomData))
 }
 
-/// Does the same as [`exchange`] for items that name their source themselves. It returns whole items: first the item
-/// whose `key` is the first source, then the item of the second source, and so on.
+/// Does the same as [`exchange`] for items that name their source themselves. This exchange returns whole items: first
+/// the item whose `key` is the first source, then the item of the second source, and so on.
 ///
 /// `key` runs under the port's lock: it must be quick and must not use ports.
 ///

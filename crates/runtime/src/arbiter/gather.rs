@@ -2,9 +2,9 @@
 //! any number may fail.
 //!
 //! A gather holds nothing while it waits; it takes all its items in one step. From one port of results, a gather takes
-//! the oldest items, in order. With two ports, it is woken when one port has half of the missing number of items
-//! (rounded up). As long as neither port has so many, both together cannot have enough. So a gather of n items looks
-//! about 2 log₂ n times and not n times.
+//! the oldest items, in order. With two ports, a gather is woken when one port has half of the missing number of items
+//! (rounded up). As long as each port has less than half, both ports together cannot have enough. So a gather of n
+//! items looks about 2 log₂ n times and not n times.
 
 use std::fmt;
 use std::future::Future;

@@ -26,7 +26,7 @@ use crate::port::waiters::{Ticket, Want};
 pub trait Branches: super::sealed::Sealed + Unpin {
     /// The result of the join: the outputs in the order of declaration.
     type Output;
-    /// The same ports by value, for a task.
+    /// The join's branches with their own ports instead of borrowed ports, for a task.
     #[doc(hidden)]
     type Owned: Branches<Output = Self::Output, Owned = Self::Owned>;
     #[doc(hidden)]
@@ -226,8 +226,8 @@ impl<B: Branches> Join<B> {
         self.branches.owned()
     }
 
-    /// Polls the join, which takes only if `may_take` allows it. `may_take` is called when every port has enough. If it
-    /// returns false, the join keeps waiting.
+    /// Polls the join, which takes only if `may_take` allows it. `may_take` is called when every port has enough. If
+    /// `may_take` returns false, the join keeps waiting.
     pub(crate) fn poll_if(
         &mut self,
         may_take: &mut dyn FnMut() -> bool,

@@ -143,8 +143,8 @@ pub(crate) fn settle() {
     }
 }
 
-/// Runs `take` and returns the contexts of the items that it took, in the order of taking. It may be called under a
-/// lock.
+/// Runs `take` and returns the contexts of the items that it took, in the order of taking. This function may be called
+/// under a lock.
 pub(crate) fn collect<R>(take: impl FnOnce() -> R) -> (R, Vec<Context>) {
     if !in_use() {
         return (take(), Vec::new());

@@ -301,8 +301,8 @@ static HOOK: Setting<Hook> = Setting::new();
 /// Sets the hook for errors without a sink, such as panics of detached tasks. Replaces the earlier hook.
 ///
 /// Without a hook, these errors are written to standard error, one line each; they are never dropped. The hook runs on
-/// the thread where the error ended and must not panic. If it panics, the panic is the last thing written about the
-/// error.
+/// the thread where the error ended and must not panic. If the hook panics, the panic is the last thing written about
+/// the error.
 ///
 /// # Example
 /// ```
@@ -325,8 +325,8 @@ fn report(failure: &ContextError) {
     }
 }
 
-/// The reason why a task has no output, until the task's owner asks for it. If the reason is dropped before that, a
-/// panic goes to the sinks. This happens for a detached task, and for a task whose handle was dropped unread.
+/// The reason why a task has no output, until the task's owner asks for it. If the reason is dropped unread, a panic
+/// goes to the sinks. The reason is dropped unread if the task is detached, or if its handle is dropped unread.
 pub(crate) struct Unclaimed(Why);
 
 enum Why {

@@ -109,7 +109,7 @@ impl Drop for Listening {
     }
 }
 
-/// Returns whether the context continues. If it does, the end of the context will wake the polling task.
+/// Returns whether the context continues. If the context continues, its end will wake the polling task.
 pub(crate) fn goes_on(context: &Context, listening: &mut Option<Listening>, polling: &Polling<'_>) -> bool {
     let Some(node) = context.node() else { return true };
     if node.stopped().is_some() {

@@ -211,7 +211,8 @@ impl Spares {
         }
     }
 
-    /// Returns whether this spare goes off duty, after it has seen that there are too many spares, or the end.
+    /// Returns whether this spare goes off duty, after it has seen that there are too many spares, or that the
+    /// dispatcher ends.
     fn leave(&self, spare: &Arc<Spare>) -> bool {
         let mut state = self.state.lock();
         let may_leave = state.has_ended || state.on_duty.len() > state.sections;

@@ -13,7 +13,7 @@ use std::ptr::NonNull;
 use super::current::with_current;
 use crate::error::panic_message;
 
-/// The space in a cell. It suffices for the closures of most programs, which hold a port or two and a number.
+/// The space in a cell. This space suffices for the closures of most programs, which hold a port or two and a number.
 type Room = [usize; 3];
 
 /// A cell of memory for a closure. The cell owns the closure only as long as a [`Closure`] holds the cell.

@@ -222,7 +222,8 @@ pub(crate) fn may_go_on(context: &std::task::Context<'_>) -> bool {
     may
 }
 
-/// Returns whether waits on the calling thread count: it must be a worker outside a section that blocks.
+/// Returns whether waits on the calling thread count against a budget: the thread must be a worker outside a section
+/// that blocks.
 pub(crate) fn is_counted() -> bool {
     with_current(|current| current.is_some_and(|current| !current.is_away.get()))
 }

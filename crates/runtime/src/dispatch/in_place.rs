@@ -3,13 +3,13 @@
 //!
 //! Normally, a task that asks posts its request, waits, and leaves its worker. The worker takes the answering task from
 //! its queue, and then the asking task again. If nothing else is queued, this order is known beforehand, and the
-//! answering task can be polled in the middle of the asking task's poll. This saves two passages through the queue, and
-//! the answer is ready when the asking task first looks for it.
+//! answering task can be polled in the middle of the asking task's poll. Polling it there saves two passages through
+//! the queue, and the answer is ready when the asking task first looks for it.
 //!
 //! The worker would have made the same poll of the same task next, so the guarantees for tasks are unchanged. One
 //! thread polls a task at a time, and queued work runs in order. A task that waits often without suspending lets the
-//! other tasks run ([`may_go_on`](super::may_go_on)). There is one difference: both polls are one job to a thief and to
-//! a watchdog.
+//! other tasks run ([`may_go_on`](super::may_go_on)). There is one difference: a thief and a watchdog count both polls
+//! as one job.
 
 use std::cell::Cell;
 
@@ -58,9 +58,9 @@ impl Catch {
 
 /// Calls `post`, and polls the first task that it wakes immediately, instead of leaving the task to the queue.
 ///
-/// This works only on a worker that has nothing else queued, for a task of its own dispatcher; otherwise this is only
-/// `post()`. Call it as part of a wait, and look for the answer after `post`. The polled task may take as long as a
-/// handler does. Don't hold a lock that a handler may need.
+/// The immediate poll needs a worker that has nothing else queued, and a task of its own dispatcher; otherwise this
+/// function only calls `post`. Call it as part of a wait, and look for the answer after `post`. The polled task may
+/// take as long as a handler does. Don't hold a lock that a handler may need.
 ///
 /// Cost: less than a passage through the queue.
 ///

@@ -8,8 +8,8 @@ use lehr_sync::{Arc, Moment, Ordering, fence, thread};
 use super::{ABORTING, DRAINING, Dispatcher, Job, Shared};
 use crate::queue::{Core, QueueCounters};
 
-/// The time for a poll or a wake in progress to end after the limit of a drain has passed. Both usually take
-/// microseconds; this longer time is for a machine that has given its cores to other work.
+/// The time for a poll or a wake in progress to end after the limit of a drain has passed. A poll and a wake usually
+/// take microseconds; this longer time is for a machine that has given its cores to other work.
 const GRACE: Duration = Duration::from_millis(100);
 
 /// The interval at which a drain checks whether the closures are done.
@@ -23,7 +23,7 @@ const CLOSURES_LOOK: Duration = Duration::from_millis(1);
 pub enum Shutdown {
     /// Accept no new work from outside, and let tasks that run, are queued or wait finish; after `limit`, abort the
     /// remaining tasks. A task that is still in the middle of a poll a tenth of a second later counts as leaked.
-    /// Nothing can stop it, and its thread ends by itself as soon as the poll does.
+    /// Nothing can stop such a task, and its thread ends by itself as soon as the poll does.
     Drain {
         /// The maximum time to wait for the tasks.
         limit: Duration,
@@ -46,7 +46,8 @@ pub struct Report {
     pub aborted: usize,
     /// The number of worker threads that were still in user code after the limit of a drain had passed.
     pub leaked: usize,
-    /// The fate of the tasks of each named queue, in order of registration. The numbers above include these tasks.
+    /// The fate of the tasks of each named queue, in order of registration. `finished` and `aborted` include these
+    /// tasks.
     pub queues: Vec<QueueReport>,
 }
 

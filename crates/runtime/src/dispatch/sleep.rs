@@ -15,8 +15,8 @@ use lehr_sync::{AtomicBool, AtomicUsize, Ordering, SpinLock, fence, thread};
 /// The interval at which the sleeper on watch gets up: half a millisecond, of which it uses about a hundredth.
 pub(crate) const WATCH: Duration = Duration::from_micros(500);
 
-/// The time until the first look of a sleeper on watch. It is short, because the worker may have fallen asleep just
-/// before there was work.
+/// The time until the first look of a sleeper on watch. The time is short, because the worker may have fallen asleep
+/// just before there was work.
 const FIRST_LOOK: Duration = Duration::from_micros(50);
 
 /// A job that is still running after this many looks of the watch counts as long. Falling asleep counts as a look.
@@ -89,8 +89,8 @@ impl Sleep {
         Self::with_spares(workers, 0, watch)
     }
 
-    /// Creates the state in which no worker searches or sleeps. It has places for `spares` spare threads, which take
-    /// part in place of a worker. `watch` is the interval at which the sleeper on watch gets up.
+    /// Creates the state in which no worker searches or sleeps. The state has places for `spares` spare threads, which
+    /// take part in place of a worker. `watch` is the interval at which the sleeper on watch gets up.
     pub fn with_spares(everybody: usize, spares: usize, watch: Option<Duration>) -> Self {
         let workers = everybody + spares;
         assert!(workers < SEARCHING_MASK, "more workers than the word can count");
@@ -172,8 +172,8 @@ impl Sleep {
         self.word.fetch_add(SEARCHING, Ordering::Relaxed);
     }
 
-    /// Ends a search, because the worker has found work or ends. Returns whether it was the only searcher. If it was,
-    /// posters may have relied on it. So it must look at the queues once more and, if they hold work, call
+    /// Ends a search, because the worker has found work or ends. Returns whether the worker was the only searcher. If
+    /// so, posters may have relied on it, so it must look at the queues once more and, if they hold work, call
     /// [`notify`](Self::notify).
     #[must_use]
     pub fn stop_search(&self) -> bool {

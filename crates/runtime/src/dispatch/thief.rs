@@ -3,7 +3,7 @@
 //! Two tasks that exchange messages wake each other on one worker in a tenth of a microsecond. If a thief takes one of
 //! them to another core, each of their messages crosses between cores, which is three to five times slower. The thief
 //! also takes the task from a worker that would have run it at once. So queued work is stolen only if it *waits*. Work
-//! waits if its owner has been inside one job for [`STUCK`]. It also waits if the owner would need longer than
+//! waits if its owner has been inside one job for [`STUCK`]. Work also waits if the owner would need longer than
 //! [`WORTH`] to finish its queue at its present pace.
 //!
 //! A look costs the owner time too, because it takes the cache lines of the queue away from the owner. A worker that
@@ -20,7 +20,7 @@ use lehr_sync::Moment;
 use super::Shared;
 use crate::fork_join::Fork;
 
-/// If the owner of a queue has been in one job for this long, the queue is stuck behind the job. This time is about the
+/// If the owner of a queue has been in one job for this long, the queue is stuck behind the job. The time is about the
 /// cost of a steal.
 const STUCK: Duration = Duration::from_nanos(250);
 

@@ -18,8 +18,8 @@ use pin_project_lite::pin_project;
 
 use super::{Shared, with_current};
 
-/// A worker that has been in one job for too long, as the watchdog reports it to its sink. Each such job is reported
-/// once.
+/// A worker that has been in one job for too long, as the watchdog reports it to its sink. Each job that takes too long
+/// is reported once.
 ///
 /// # Example
 /// See [`Builder::watchdog`](crate::Builder::watchdog).

@@ -8,7 +8,7 @@
 //! | `RETURNED` | the wait is over: the fork was not run, and the owner must run it | the other worker |
 //!
 //! A latch is on its owner's stack, and is gone as soon as the owner has seen the end. So the other worker must not
-//! touch the latch after it has written the end. It fetches the owner's handle before that.
+//! touch the latch after it has written the end. The other worker fetches the owner's handle before it writes the end.
 //!
 //! *The interleaving to fear*: the owner sees that the wait is not over. The other worker writes the end and sees no
 //! sleeper. The owner goes to sleep for ever.
@@ -71,7 +71,7 @@ impl Latch {
     }
 
     /// Sleeps until the end, until `limit` has passed, or until a spurious wake-up. Only the latch's owner may call
-    /// this method. A model has no clock, and no limit.
+    /// this method. Under a model checker there is no clock, so `limit` is ignored.
     pub fn sleep(&self, limit: Duration) {
         // Relaxed: only the owner writes `ASLEEP`; an end that is missed here is seen by the exchange, or wakes us.
         if self.state.load(Ordering::Relaxed) != ASLEEP {

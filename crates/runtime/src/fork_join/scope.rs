@@ -2,9 +2,9 @@
 //!
 //! Spawned closures are in a list that belongs to the scope. A worker that comes to help registers in the scope and
 //! runs closures of the list until it is empty. The owner does the same when its body has ended. Helpers are called
-//! through the common queue, so that a worker comes only when it has nothing else on its stack. This is necessary
-//! because a spawn may outlive the fork in which it was made. A worker that waits for that fork must not run the spawn
-//! (see `docs/design/fork-join.md`).
+//! through the common queue, so that a worker comes only when it has nothing else on its stack. An empty stack is
+//! necessary because a spawn may outlive the fork in which it was made. A worker that waits for that fork must not run
+//! the spawn (see `docs/design/fork-join.md`).
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -17,7 +17,7 @@ use crate::context::{self, Context};
 use crate::dispatch::sleep::WATCH;
 use crate::dispatch::{Closure, Current, Job, Shared, with_current};
 
-/// A spawned closure of a scope. Its real lifetime is shorter than `'static`: see `Scope::spawn`.
+/// A spawned closure of a scope. The closure's real lifetime is shorter than `'static`: see `Scope::spawn`.
 type Body = Box<dyn FnOnce(&Scope<'static>) + Send + 'static>;
 
 struct Spawned {
@@ -33,7 +33,7 @@ struct State {
     helpers: Vec<usize>,
     /// The number of calls for help in the common queue.
     calls: usize,
-    /// The first panic of a spawned closure.
+    /// The first panic of a closure that was spawned in the scope.
     panic: Option<Box<dyn Any + Send>>,
     /// The handle of the owner's thread, if the owner sleeps or is about to sleep.
     owner: Option<thread::Thread>,
@@ -41,7 +41,7 @@ struct State {
 
 struct Core {
     state: SpinLock<State>,
-    /// The number of closures that were spawned and have not ended. It changes only under the lock.
+    /// The number of closures that were spawned and have not ended. The number changes only under the lock.
     left: AtomicUsize,
     /// The dispatcher whose workers help; `None` if the scope was opened on a thread that is not a worker.
     shared: Option<Arc<Shared>>,

@@ -1,5 +1,5 @@
 //! Decides which operation may start: the state machine of an interleave. Admission knows no ports, no state and no
-//! handlers. Its callers report arrivals and ends, and admission grants starts.
+//! handlers. The callers of admission report arrivals and ends, and admission grants starts.
 //!
 //! Every item or call that arrives gets a stamp, in the order in which posts reach the interleave's lock. An item that
 //! cannot start yet is recorded in the lane of its branch. For each lane below its limit, the oldest stamp is in the
@@ -99,7 +99,8 @@ pub(super) struct Admission {
     /// The exclusive operations; the running operation is last, and the operations below it have lent their
     /// exclusivity.
     stack: Vec<Operation>,
-    /// Calls from a chain whose handler has lent its exclusivity. They wait for another call of such a chain to end.
+    /// Calls from a chain whose handler has lent its exclusivity. These calls wait for another call of such a chain to
+    /// end.
     nested: VecDeque<(usize, Entry)>,
     /// Whether an exclusive handler has the state without leaving a copy that independent handlers could see.
     is_state_out: bool,

@@ -129,8 +129,8 @@ where
         }
     }
 
-    /// Ends the operation that the turn has run, if any, waits for the next grant and stores it in `granted`. Returns
-    /// `None` if the turn must end. If the next grant is available, this method takes only one lock.
+    /// Ends the operation that the turn has run, if it has run one, waits for the next grant and stores it in
+    /// `granted`. Returns `None` if the turn must end. If the next grant is available, this method takes only one lock.
     ///
     /// Under the same lock, it puts back the state that a guard left in its room, and prepares the room for the next
     /// guard. This turn also takes the branch's next item, so that no other turn needs to be woken or made for that

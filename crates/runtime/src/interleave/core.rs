@@ -1,8 +1,8 @@
 //! The core that the branches, the guards and the handles of one interleave share: admission and the state, under one
 //! lock.
 //!
-//! This lock is taken after port locks and before queue locks. Decisions made under the lock take effect after its
-//! release: wakers are collected in a [`Wake`], and user values are dropped after the release.
+//! The lock of an interleave is taken after port locks and before queue locks. Decisions made under the lock take
+//! effect after its release: wakers are collected in a [`Wake`], and user values are dropped after the release.
 
 use std::task::Waker;
 
@@ -40,8 +40,8 @@ pub struct Inner<S> {
     pub(super) members: Vec<Option<Seat>>,
     /// The number of independent branches. If there are any, the old state stays visible while a new state is made.
     pub(super) independents: usize,
-    /// Whether the state is read from outside ([`latest`](super::InterleaveHandle::latest)). If so, it must be visible
-    /// even between the drop of a guard and the end of its handler.
+    /// Whether the state is read from outside ([`latest`](super::InterleaveHandle::latest)). If so, the state must be
+    /// visible even between the drop of a guard and the end of its handler.
     pub(super) is_followed: bool,
     /// Set while the teardown handler runs: the waker to call if it is cancelled.
     pub(super) teardown: Option<Waker>,

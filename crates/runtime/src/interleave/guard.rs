@@ -1,8 +1,9 @@
 //! The guards that give a handler the state: [`Exclusive`] to change it, [`Snapshot`] to read it.
 //!
-//! Both guards are owned values and not borrows. So any function that takes a guard and a message and returns a future
-//! can be a handler. The future may be sent to any worker. The type of a handler's first argument determines its group.
-//! The compiler enforces the rules: a snapshot cannot be changed, and there is only one exclusive guard at a time.
+//! `Exclusive` and `Snapshot` are owned values and not borrows. So any function that takes a guard and a message and
+//! returns a future can be a handler. The future may be sent to any worker. The type of a handler's first argument
+//! determines its group. The compiler enforces the rules: a snapshot cannot be changed, and there is only one exclusive
+//! guard at a time.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -96,8 +97,8 @@ impl<S: fmt::Debug> fmt::Debug for Snapshot<S> {
 /// is no rollback.
 ///
 /// The first change copies the state if an older version is in use ([`Snapshot`]), or could be because there is an
-/// independent branch. Otherwise it changes the state in place. Each mutable dereference checks this, which takes a few
-/// nanoseconds; in a loop, take `let state = &mut *guard` once.
+/// independent branch. Otherwise the state is changed in place. Each mutable dereference checks whether to copy, which
+/// takes a few nanoseconds; in a loop, take `let state = &mut *guard` once.
 ///
 /// # Example
 /// See [`Interleave`](crate::Interleave).
@@ -119,7 +120,8 @@ pub struct Hold<S: Send + Sync + 'static> {
     is_changed: bool,
     /// Whether the state must be visible before the operation has ended.
     is_looked_at: bool,
-    /// The version that was replaced. It holds a user value, and so must be dropped after the lock is released.
+    /// The version that was replaced. The replaced version holds a user value, and so must be dropped after the lock is
+    /// released.
     replaced: Option<Version<S>>,
 }
 

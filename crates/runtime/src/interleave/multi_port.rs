@@ -1,9 +1,9 @@
 //! A branch that takes several items together: a join of ports, or a number of items of one port.
 //!
-//! The items have no owner until they are taken, so the branch cannot report single items to admission. Its turns first
-//! ask for a grant and then take the items. A turn waits until its ports hold enough items, and reports this to
-//! admission as an arrival. After its grant, the turn takes all items under the locks of the ports. If other receivers
-//! took the items first, the turn gives the grant back and waits again.
+//! The items have no owner until they are taken, so the branch cannot report single items to admission. The turns of
+//! such a branch first ask for a grant and then take the items. A turn waits until its ports hold enough items, and
+//! reports this to admission as an arrival. After its grant, the turn takes all items under the locks of the ports. If
+//! other receivers took the items first, the turn gives the grant back and waits again.
 
 use std::collections::BTreeMap;
 use std::future::Future;

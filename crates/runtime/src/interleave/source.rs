@@ -105,7 +105,7 @@ impl<T> Source<Items<T>> {
     /// filter, both filters must accept an item.
     ///
     /// The filter runs under the port's lock, once for each item: the filter must be quick and must not use ports. If
-    /// it panics, the item is not taken.
+    /// the filter panics, the item is not taken.
     ///
     /// # Example
     /// See [`Source`].
@@ -121,7 +121,7 @@ impl<T> Source<Items<T>> {
     }
 }
 
-/// A source of several items of one port, together.
+/// A source of several items of one port, which the handler gets together.
 ///
 /// # Example
 /// See [`Source::take`].
@@ -137,7 +137,7 @@ impl<T> fmt::Debug for Several<T> {
     }
 }
 
-/// A source of items of several ports, together.
+/// A source of items of several ports, which the handler gets together.
 ///
 /// # Example
 /// See [`Source::join`].
@@ -183,8 +183,8 @@ impl<T> Source<Several<T>> {
 }
 
 impl<B: Branches<Owned = B>> Source<Both<B>> {
-    /// Takes items from several ports together, as [`join`](crate::join()) does. In all other respects, this works as
-    /// [`take`](Source::take) does.
+    /// Takes items from several ports together, as [`join`](crate::join()) does. In all other respects, this source
+    /// works as [`take`](Source::take) does.
     ///
     /// # Errors
     /// Returns [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if a port is named twice.

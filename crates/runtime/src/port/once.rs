@@ -54,15 +54,16 @@ trait Leave: Send + Sync {
     fn leave(&self);
 }
 
-/// The state of a one-time receiver. The waker in the port's list keeps it alive. Its reference to the port is weak,
-/// because with a strong reference neither the port nor the receiver would ever be dropped.
+/// The state of a one-time receiver. The waker in the port's list keeps it alive. The state's reference to the port is
+/// weak, because with a strong reference neither the port nor the receiver would ever be dropped.
 struct Waiting<T, H> {
     port: Weak<Core<T>>,
     shared: Arc<Shared>,
     stage: SpinLock<Stage<H>>,
 }
 
-/// The part of a one-time receiver that changes. Its lock is taken before a port's lock, and never under a port's lock.
+/// The part of a one-time receiver that changes. The lock of this part is taken before a port's lock, and never under a
+/// port's lock.
 struct Stage<H> {
     ticket: Option<Ticket>,
     handler: Option<H>,
@@ -177,8 +178,8 @@ impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Leave for Waiting<T, H> {
 /// Called when the port has an item for the receiver, or has been closed.
 impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Wake for Waiting<T, H> {
     fn wake(self: Arc<Self>) {
-        /// The call of a handler, on its way to a worker. If it is dropped instead of being run, it gives the item back
-        /// to the port.
+        /// The call of a handler, on its way to a worker. If the call is dropped instead of being run, it gives the
+        /// item back to the port.
         struct Call<T: Send + 'static, H: FnOnce(T) + Send + 'static>(Option<Arc<Waiting<T, H>>>);
 
         impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Drop for Call<T, H> {

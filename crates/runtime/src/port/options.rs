@@ -227,7 +227,8 @@ impl<T> Options<T> {
         }
     }
 
-    /// Revokes all requests, including granted ones, because the port closes. Only permits with an owner remain.
+    /// Revokes all requests, including granted ones, because the port closes. After this call, only permits with an
+    /// owner remain.
     pub(crate) fn revoke(&mut self, wake: &mut Wake) {
         for (number, waker) in std::mem::take(&mut self.requests) {
             self.permits -= usize::from(number < self.first_ungranted);

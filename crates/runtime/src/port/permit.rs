@@ -1,7 +1,7 @@
 //! Waits for a place in a bounded port: [`Port::post_wait`] and [`Port::reserve`].
 //!
-//! Both methods request a place, and take the place when it is granted (`options.rs`). If you drop the future, the next
-//! waiter in order gets the place, even if it was already granted.
+//! `post_wait` and `reserve` request a place, and take the place when it is granted (`options.rs`). If you drop the
+//! future, the next waiter in order gets the place, even if it was already granted.
 
 use std::fmt;
 use std::future::Future;

@@ -124,8 +124,8 @@ impl<T: Send + 'static> Port<T> {
     /// If the context has a sink for errors, a panic of the handler goes to that sink and the receiver continues.
     /// Otherwise the turn is lost: with a concurrency of 1 this is the end of the receiver, and later items stay in the
     /// port. The process's [hook](crate::set_error_hook) is called at once, with the port's name and the number of
-    /// remaining turns; by default it prints. [`Receiver::ended`] returns the error too. To survive its panics, a
-    /// handler needs a context with a sink, or must catch them itself.
+    /// remaining turns; by default it prints. [`Receiver::ended`] returns the panic as an error too. To survive its
+    /// panics, a handler needs a context with a sink, or must catch them itself.
     ///
     /// # Panics
     /// Panics if `concurrency` is 0.
@@ -156,8 +156,8 @@ impl<T: Send + 'static> Port<T> {
     /// Registers a handler, as [`on`](Self::on) does, for the items that `predicate` accepts. Other items stay, in
     /// order, for other receivers.
     ///
-    /// The predicate runs under the port's lock, as the predicate of [`receive_if`](Self::receive_if) does. If it
-    /// panics, the item stays, and the turn that called it ends.
+    /// The predicate runs under the port's lock, as the predicate of [`receive_if`](Self::receive_if) does. If the
+    /// predicate panics, the item stays, and the turn that called the predicate ends.
     ///
     /// Cost: the cost of [`on`](Self::on), and for each item a copy of the predicate. The copy needs one allocation, or
     /// two if the predicate captures anything.

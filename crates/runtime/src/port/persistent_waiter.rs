@@ -128,8 +128,8 @@ impl<T> Port<T> {
         Some((element.item, element.context))
     }
 
-    /// Frees items that a persistent waiter took and cannot handle, and offers them, in order, to other waiters.
-    /// Meanwhile the persistent waiter must not take these items, and keeps waiting.
+    /// Frees items that a persistent waiter took and cannot handle, and offers them, in order, to other waiters. During
+    /// this call, the persistent waiter must not take the freed items; it keeps waiting.
     pub(crate) fn decline(&self, items: &[(Ticket, u64)], identity: *const ()) {
         let mut wake = Wake::default();
         {

@@ -1,8 +1,8 @@
 //! The fast path of most messages: a port without options, and a receiver without a predicate.
 //!
 //! This file does the work of `port.rs` and `waiters.rs` in the plain case: no policy, no predicate, no take or join to
-//! wake. Its methods make the same decisions with a third of the instructions. In any other case, these methods change
-//! nothing and say so, and their caller takes the general path under the same lock.
+//! wake. The methods of this file make the same decisions with a third of the instructions. If the case is not plain,
+//! they change nothing and say so, and their caller takes the general path under the same lock.
 
 use std::task::{Poll, Waker};
 

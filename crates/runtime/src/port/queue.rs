@@ -132,7 +132,8 @@ impl<T> Queue<T> {
         Some(element)
     }
 
-    /// Returns the position of the oldest available item that `accepts` accepts. The first error ends the search.
+    /// Returns the position of the oldest available item that `accepts` accepts. The first error of `accepts` ends the
+    /// search.
     pub(crate) fn find<E>(&self, mut accepts: impl FnMut(&T) -> Result<bool, E>) -> Result<Option<usize>, E> {
         for (place, element) in self.elements.iter().enumerate() {
             if element.offered_to.is_none() && accepts(&element.item)? {

@@ -49,7 +49,8 @@ impl<T> State<T> {
         }
     }
 
-    /// Posts an item according to the port's policy; returns the item that the port gave up for the new item, if any.
+    /// Posts an item according to the port's policy; returns the item that the port gave up for the new item, or
+    /// `None`.
     pub(super) fn admit(
         &mut self,
         item: T,
@@ -90,7 +91,7 @@ impl<T> State<T> {
     }
 
     /// Takes a place for a permit, according to the port's policy; returns the item that the port gave up for the
-    /// permit, if any.
+    /// permit, or `None`.
     pub(super) fn take_place(&mut self, wake: &mut Wake) -> Result<Option<Loss<T>>, Reason> {
         if self.is_closed {
             return Err(Reason::Closed);

@@ -35,9 +35,9 @@ pub(crate) use slot::{Predicate, Standing, Ticket, Want};
 
 /// The maximum number of times that waiters may take from a port before woken waiters that have not looked yet.
 ///
-/// This power of two is a compromise between two costs. With a limit of 1, two competing joins would alternate for
-/// every item. With a limit of thousands, one of them would starve for that many items. Model checkers use a small
-/// number, so that their runs reach the limit.
+/// The limit is a compromise between two costs, and a power of two. With a limit of 1, two competing joins would
+/// alternate for every item. With a limit of thousands, one of them would starve for that many items. Model checkers
+/// use a small number, so that their runs reach the limit.
 pub(crate) const PASSES: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 32 };
 
 /// A waiter's wait, as an inspector shows it.
@@ -54,7 +54,7 @@ pub(crate) struct Reason {
 /// The waiters of a port; see the documentation of this module.
 pub(crate) struct Waiters<T> {
     slots: Vec<Slot<T>>,
-    /// The first free slot.
+    /// The first slot in the list of free slots.
     free: Option<Ticket>,
     /// The number of slots in use.
     used: u32,
@@ -191,8 +191,8 @@ impl<T> Waiters<T> {
         slot.waker.replace(waker.clone())
     }
 
-    /// Lets a waiter that could take items yield to other waiters. Its task has been told to look again, so the waiter
-    /// counts as woken.
+    /// Lets a waiter that could take items yield to other waiters. The waiter's task has been told to look again, so
+    /// the waiter counts as woken.
     pub(crate) fn yields(&mut self, ticket: Ticket) -> Option<Waker> {
         let was_woken = self.has_looked(ticket);
         self.woken += usize::from(was_woken);

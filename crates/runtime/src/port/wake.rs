@@ -3,7 +3,7 @@
 use std::task::Waker;
 
 /// Wakers collected under a lock. Dropping this value calls these wakers. Declare it before the guard, so that it is
-/// dropped after the lock is released. Both waking and dropping a waker may run other code of Lehr.
+/// dropped after the lock is released. Calling a waker and dropping a waker may both run other code of Lehr.
 #[derive(Default)]
 pub struct Wake {
     first: Option<Waker>,

@@ -36,8 +36,8 @@ pub enum Admission {
         overflow: DepthOverflow,
     },
     /// Admits at most `burst` tasks at once after a pause, and then `per_sec` tasks a second, by the clock of the
-    /// dispatcher. This is a token bucket that holds up to `burst` tokens and gets `per_sec` new tokens a second. Each
-    /// task takes a token.
+    /// dispatcher. The policy is a token bucket that holds up to `burst` tokens and gets `per_sec` new tokens a second.
+    /// Each admitted task takes a token.
     Rate {
         /// The number of tasks that are admitted per second; positive.
         per_sec: f64,
@@ -59,7 +59,7 @@ pub enum DepthOverflow {
     DropOldest,
     /// The task is discarded.
     DropNewest,
-    /// The future is given back.
+    /// The task is refused: its future is given back to the caller.
     Reject,
     /// [`Queue::spawn_wait`](super::Queue::spawn_wait) waits for a place; [`Queue::spawn`](super::Queue::spawn) gives
     /// the future back.
@@ -111,7 +111,7 @@ pub(super) enum Verdict {
     Admitted,
     /// The task is discarded.
     Discard(DiscardReason),
-    /// The future is given back.
+    /// The task is refused: its future is given back to the caller.
     Refused(Rejection),
 }
 
@@ -206,7 +206,7 @@ impl Gauge {
         self.bucket.is_some()
     }
 
-    /// Takes a place if a place is free; returns whether it did. Only a rate uses `now`.
+    /// Takes a place if a place is free; returns whether it took one. Only a rate uses `now`.
     pub(super) fn take_place(&mut self, depth: usize, now: Option<Duration>) -> bool {
         let is_free = match (self.policy, &mut self.bucket) {
             (Admission::Depth { max, .. }, _) => depth + self.reserved < max,

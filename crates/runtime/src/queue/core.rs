@@ -85,7 +85,7 @@ pub(super) struct State {
     pub(super) next_sequence: u64,
     pub(super) is_suspended: bool,
     pub(super) is_closed: bool,
-    /// Whether the dispatcher has ended. If so, the queue keeps no more jobs.
+    /// Whether the dispatcher has ended. After the dispatcher's end, the queue keeps no more jobs.
     pub(super) has_ended: bool,
     pub(super) gauge: Gauge,
     pub(super) waiting: Waiting,

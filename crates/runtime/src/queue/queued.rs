@@ -23,7 +23,7 @@ mod mark {
     use super::Cell;
 
     lehr_sync::thread_local! {
-        /// Whether the next task that this thread runs must end as discarded. That task clears the flag.
+        /// Whether the next task that this thread runs must end as discarded. A task that sees the flag clears it.
         pub(super) static DISCARDING: Cell<bool> = Cell::new(false);
     }
 }

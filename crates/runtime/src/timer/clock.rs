@@ -47,8 +47,8 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// Creates a clock that follows the machine's monotonic clock, starting at 0. Its thread starts with the first
-    /// timer and ends with the clock.
+    /// Creates a clock that follows the machine's monotonic clock, starting at 0. The clock's thread starts with the
+    /// first timer and ends with the clock.
     ///
     /// # Example
     /// ```

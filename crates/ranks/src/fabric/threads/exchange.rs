@@ -7,8 +7,8 @@
 //! allocates nothing once the buffers have reached the lengths of the messages.
 //!
 //! There are two sets of buffers, used in turn, so that an exchange needs only one synchronisation. A rank writes its
-//! buffer of exchange e + 2 over its buffer of exchange e only after exchange e + 1 is complete. A rank arrives in e +
-//! 1 only after it has read its part of e.
+//! buffer of exchange e + 2 over its buffer of exchange e only after exchange e + 1 is complete. A rank arrives in
+//! exchange e + 1 only after it has read its part of exchange e.
 //!
 //! There are two ways of arriving. If ranks outnumber cores, or there are many ranks, all ranks arrive at one counter
 //! (`exchange/counter.rs`). The last rank to arrive folds for all. Otherwise a rank arrives by its own line
@@ -22,7 +22,7 @@
 //!
 //! Messages between two neighbours, and one-way messages, have their own lanes (`exchange/neighbours.rs`).
 //!
-//! If every rank has a core, a waiting rank spins for a short while. Then it suspends, so that ranks may outnumber
+//! If every rank has a core, a waiting rank spins for a short while and then suspends, so that ranks may outnumber
 //! cores.
 #![allow(unsafe_code, reason = "messages are read by other ranks where they were written")]
 

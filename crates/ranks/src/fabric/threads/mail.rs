@@ -44,8 +44,8 @@ const RANKS_MAX: usize = 32;
 /// bytes fit in a cache line of 64 bytes.
 const SHORT: usize = 32;
 
-/// The number of checks of a slot before a receiver registers in the inbox. They take some microseconds, about as long
-/// as waking a sleeping core.
+/// The number of checks of a slot before a receiver registers in the inbox. These checks take some microseconds, about
+/// as long as waking a sleeping core.
 const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 1000 };
 
 /// One rank's end of the messages between ranks.

@@ -155,7 +155,7 @@ impl Admission {
     /// `granted`. If admission must decide anything else, changes nothing and returns false.
     ///
     /// This method decides as [`end`](Self::end) and [`next`](Self::next) would, for a queue of changes at one branch.
-    /// But it keeps the slot, the position on the stack and the turn, which the next item needs at once.
+    /// But this method keeps the slot, the position on the stack and the turn, which the next item needs at once.
     pub(in crate::interleave) fn pass_on(
         &mut self,
         (index, identity): (usize, u64),
@@ -211,7 +211,7 @@ impl Admission {
 
     /// Handles the drop of a turn that was made for a start. A turn is dropped if its queue is closed or accepts no
     /// tasks from the thread that made the turn. If other turns live, they take over the items, and the result is
-    /// empty. Otherwise returns all items that the branch has taken; the branch takes no more until
+    /// empty. Otherwise returns all items that the branch has taken; the branch takes no more items until
     /// [`accept_again`](Self::accept_again) is called.
     pub(in crate::interleave) fn abandon_turn(
         &mut self,

@@ -34,9 +34,9 @@ impl<T> Waiters<T> {
         slot.waker.take()
     }
 
-    /// Registers a waiter that takes any item, behind all other waiters. It gets the next position in the order of
-    /// registration, or its own earlier position, `order`. An `order` is allowed only if no other waiter for one item
-    /// is listed.
+    /// Registers a waiter that takes any item, behind all other waiters. The waiter gets the next position in the order
+    /// of registration, or its own earlier position, `order`. An `order` is allowed only if no other waiter for one
+    /// item is listed.
     #[inline]
     pub(crate) fn register_plain(&mut self, order: Option<u64>, waker: Waker) -> Ticket {
         let last = self.singles.last;

@@ -40,9 +40,9 @@ pub(crate) enum Want<T> {
     One(Option<Predicate<T>>),
     /// Any number of items, one after the other, as long as the waiter stays at the port.
     PersistentWaiter(Box<Arc<dyn PersistentWaiter<T>>>),
-    /// This many available items of this port alone.
+    /// The waiter wants this many available items of this port alone.
     Take(usize),
-    /// This many available items of this port, and items of other ports.
+    /// The waiter wants this many available items of this port, and items of other ports.
     Watch(usize),
     /// Items of certain classes, counted by the filter.
     Sort(Box<CountingFilter<T>>),

@@ -9,8 +9,8 @@
 //! fence makes the system run a full fence on every running thread of the process. The *light* fence only keeps the
 //! compiler from swapping the two steps.
 //!
-//! Both fences are full fences if the system has no call for a heavy fence (`membarrier` on Linux). Both are also full
-//! if ranks do not spin, and therefore sleep in each wait, and under the model checkers.
+//! Both fences are full fences if the system has no call for a heavy fence (`membarrier` on Linux). Both fences are
+//! also full if ranks do not spin, and therefore sleep in each wait, and under the model checkers.
 
 #![allow(unsafe_code, reason = "a call of the system")]
 
@@ -19,7 +19,7 @@ use lehr_sync::{Ordering, fence};
 /// The fences that a group of ranks uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fences {
-    /// Both fences are full fences.
+    /// The fence of a rank that falls asleep and the fence of a rank that publishes something are both full.
     Even,
     /// The fence is heavy for a rank that falls asleep, and light for a rank that publishes something.
     Uneven,

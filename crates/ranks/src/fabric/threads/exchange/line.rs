@@ -1,9 +1,9 @@
 //! Lines, used if every rank has a core and there are few ranks. A line is a rank's flag, in one cache line with the
 //! rank's message if the message is short.
 //!
-//! With one counter, all ranks would wait for the same cache line. Here each rank has its own two lines, which it uses
-//! in turn. A short message then moves between cores in the line that also announces it. Each rank looks at all lines
-//! and folds for itself; all fold the same values, so all get the same result.
+//! With one counter, all ranks would wait for the same cache line. Instead, each rank has two lines of its own, which
+//! it uses in turn. A short message then moves between cores in the line that also announces it. Each rank looks at all
+//! lines and folds for itself; all fold the same values, so all get the same result.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |

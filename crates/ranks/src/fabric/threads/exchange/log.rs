@@ -99,7 +99,7 @@ impl Log {
     }
 
     /// Returns the first remembered call in which this log and another differ, as each of the two ranks made it; `None`
-    /// if the logs agree. If they differ only in calls that are no longer remembered, returns unknown calls.
+    /// if the logs agree. If the logs differ only in calls that are no longer remembered, returns unknown calls.
     pub(super) fn divergence(&self, other: &Self) -> Option<[Head; 2]> {
         let both = self.made().min(other.made());
         let last = both.checked_sub(1)?;

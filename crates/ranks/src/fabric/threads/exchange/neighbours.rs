@@ -1,10 +1,10 @@
 //! Shifts, exchanges with neighbours, and one-way calls, between threads. There is a lane in each direction between two
 //! ranks that communicate. Each rank has a *seat*, in which it sleeps while it waits.
 //!
-//! These calls are collectives: all ranks make them, in the same order as all other collectives. So each message
-//! carries the number of its call and the numbers that must be equal on all ranks, and its receiver compares them. A
-//! rank may wait for a message that will never arrive, because another rank has made a different call. The waiting rank
-//! notices this in two cases:
+//! Shifts, exchanges with neighbours and one-way calls are collectives: all ranks make them, in the same order as all
+//! other collectives. So each message carries the number of its call and the numbers that must be equal on all ranks,
+//! and its receiver compares them. A rank may wait for a message that will never arrive, because another rank has made
+//! a different call. The waiting rank notices that the message will not come in two cases:
 //!
 //! - The other rank is in an exchange of all ranks that this rank has not reached. So the other rank has passed this
 //!   call without sending.
@@ -13,10 +13,10 @@
 //! A waiting rank checks for both cases before it sleeps. Before a rank that has arrived in an exchange sleeps there,
 //! it wakes the ranks that sleep while they wait for a message from it. An unexpected message wakes its receiver.
 //!
-//! In a one-way broadcast or reduction, some ranks receive nothing, and run ahead of their receivers. These ranks wait
-//! for room in the lane ([`poll_room`](Endpoint::poll_room)), so that they are ahead by at most the number of the
-//! lane's slots. In these calls, the logs of the ranks reveal different calls (`log.rs`). A rank that abandons a
-//! receive must receive the message before its next call, so that no rank waits for room for ever.
+//! In a one-way broadcast or reduction, some ranks receive nothing, and run ahead of their receivers. Ranks that
+//! receive nothing wait for room in the lane ([`poll_room`](Endpoint::poll_room)), so that they are ahead by at most
+//! the number of the lane's slots. In these calls, the logs of the ranks reveal different calls (`log.rs`). A rank that
+//! abandons a receive must receive the message before its next call, so that no rank waits for room for ever.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |

@@ -1,10 +1,11 @@
 //! Long messages that the receiver reads in the sender's memory, while the sender spins.
 //!
-//! By default, a message is copied twice: into the lane's memory and out of it. This way a send never waits, and a call
-//! can be abandoned. For long messages, the second copy is half of the cost of an exchange. So a sender that spins
-//! anyway *lends* its message first: the receiver may read the message in the sender's own memory. An offer lasts no
-//! longer than one poll of the sender. Before that poll returns, the sender *revokes* an offer that was not taken: it
-//! copies the message into the lane's memory as usual. So no offer outlives its borrow, whatever happens to the future.
+//! By default, a message is copied twice: into the lane's memory and out of it. Because of the copies, a send never
+//! waits, and a call can be abandoned. For long messages, the second copy is half of the cost of an exchange. So a
+//! sender that spins anyway *lends* its message first: the receiver may read the message in the sender's own memory. An
+//! offer lasts no longer than one poll of the sender. Before that poll returns, the sender *revokes* an offer that was
+//! not taken: it copies the message into the lane's memory as usual. So no offer outlives its borrow, whatever happens
+//! to the future.
 //!
 //! | `OfferSlot::state` | meaning | who sets it |
 //! | --- | --- | --- |
@@ -13,8 +14,8 @@
 //! | `TAKEN` | the receiver has read the parts | the receiver |
 //! | `REVOKED` | the message is in the slot's memory in the lane | the sender, from `OFFERED` |
 //!
-//! Each of the two ranks leaves `OFFERED` by a compare-and-exchange, so only one of them succeeds. A sender that is too
-//! late to revoke waits for the length of a copy, until the receiver has read the message.
+//! The sender and the receiver leave `OFFERED` by a compare-and-exchange, so only one of them succeeds. A sender that
+//! is too late to revoke waits for the length of a copy, until the receiver has read the message.
 
 use lehr_sync::{Arc, AtomicUsize, Cell, Ordering, spin_loop, thread::yield_now};
 
