@@ -164,8 +164,8 @@ impl Process {
         Ok(())
     }
 
-    /// Ends all processes of the job at once, this process with exit code `code`. Call it after you have reported the
-    /// reason.
+    /// Ends all processes of the job at once, this process with exit code `code`. Report the reason before you call
+    /// `abort`.
     pub fn abort(mut self, code: u8) -> ! {
         self.end_all(i32::from(code))
     }

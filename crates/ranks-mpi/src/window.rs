@@ -2,8 +2,9 @@
 //!
 //! Matching an MPI message costs its sender and its receiver some hundred nanoseconds, even between neighbouring cores.
 //! Between processes of one machine, a short frame can travel as it does between threads, in the cache line that
-//! announces it ([`lehr_ranks::fabric::ring`]). So at the start each process gets a segment of an MPI window, because
-//! MPI knows how to share memory on this machine. A segment has a ring for the frames from each other process.
+//! announces it ([`lehr_ranks::fabric::ring`]). For such frames, each process gets a segment of an MPI window at the
+//! start, because MPI knows how to share memory on this machine. A segment has a ring for the frames from each other
+//! process.
 //!
 //! Frames that are too long for a ring go by MPI. If a ring is full, `link.rs` holds frames back, and keeps all frames
 //! in order. Lehr uses a window only for its memory: it uses no epochs and no one-sided calls.

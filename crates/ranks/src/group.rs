@@ -113,11 +113,11 @@ impl Group {
 }
 
 impl Communicator {
-    /// Splits the ranks into groups, and makes a communicator for each. All ranks with the same `color` are in one
-    /// group, numbered by `key` and, among equal keys, by their numbers here. A rank without a `color` is in no group
-    /// and gets `None`.
+    /// Splits the ranks into groups, and makes a communicator for each group. All ranks with the same `color` are in
+    /// one group, numbered by `key` and, among equal keys, by their numbers in this communicator. A rank without a
+    /// `color` is in no group and gets `None`.
     ///
-    /// The new communicator is independent: you may drop the original.
+    /// The group's communicator is independent: you may drop the original communicator.
     ///
     /// # Errors
     /// Returns [`Error::RankLeft`], [`Error::Mismatch`] or [`Error::Transport`].

@@ -1,5 +1,5 @@
 //! Stopwatches, nested timers by phase, and the spread of these times over all ranks. No result of a method depends on
-//! them.
+//! the measured times.
 
 use lehr_sync::Moment;
 
@@ -123,7 +123,7 @@ pub struct Spread {
     pub mean_s: f64,
     /// The longest time of these ranks, in seconds.
     pub max_s: f64,
-    /// The rank with the longest time; if several ranks have it, the lowest of them.
+    /// The rank with the longest time; if several ranks have the longest time, the lowest of these ranks.
     pub slowest: usize,
 }
 

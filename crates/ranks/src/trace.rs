@@ -2,7 +2,7 @@
 //!
 //! A [`Trace`] is shared by the ranks of a run; each rank that [records](Communicator::record) into it has its own
 //! track. A track records every collective and every receive with its name, and within it the time in which the rank
-//! waited. The time between two calls counts as computing. Phases of the program enclose all of these.
+//! waited. The time between two calls counts as computing. Phases of the program enclose calls, waits and computing.
 //! [`json`](Trace::json) returns the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
 //!
 //! If ranks are in several processes, each process has a trace. [`align_trace`](Communicator::align_trace) aligns their

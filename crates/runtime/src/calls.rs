@@ -3,9 +3,9 @@
 //!
 //! While a handler of an interleave is polled, its thread knows which operation of which interleave it polls. A request
 //! that this handler makes carries a [`Frame`], and so does every request that is made while answering it. If a chain
-//! already runs in an interleave and calls it again, the chain would wait for itself. The interleave detects this at
-//! once, when the request is posted, under the same lock under which the chain's operation would end. So the outcome
-//! does not depend on timing.
+//! already runs in an interleave and calls the interleave again, the chain would wait for itself. The interleave
+//! detects this at once, when the request is posted, under the same lock under which the chain's operation would end.
+//! So whether such a call fails does not depend on timing.
 //!
 //! Only requests carry a chain of handlers. If a handler posts without awaiting an answer, nothing in the chain waits
 //! for the post. The post waits its turn like any other item. The requests of a task that the handler spawns wait their

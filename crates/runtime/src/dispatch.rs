@@ -316,7 +316,8 @@ impl Builder {
         self
     }
 
-    /// Starts the threads. When this returns, all threads exist, and threads with a core of their own run on it.
+    /// Starts the threads. When this method returns, all threads exist, and each thread with a core of its own runs on
+    /// that core.
     ///
     /// # Errors
     /// Returns [`StartError::TooManyThreads`], [`StartError::NoSuchCore`] or [`StartError::Pinning`] if the settings

@@ -43,7 +43,7 @@ const FIRST_SLEEP: Duration = Duration::from_micros(50);
 /// Your thread calls `a`. Meanwhile an idle worker may call `b`; if no worker took it, your thread calls `b` itself
 /// when `a` has ended. Both closures may borrow from your stack. While it waits for a `b` that another worker has
 /// begun, your thread runs the forks of that worker. Your thread sleeps only if that worker has no forks. In a task,
-/// the worker is blocked until both closures have ended. So a long join delays the worker's other tasks, as any long
+/// `join` blocks the worker until both closures have ended. So a long join delays the worker's other tasks, as any long
 /// poll does.
 ///
 /// On a thread that is not a worker, and on a dispatcher with one worker, `join` is `(a(), b())`. To run `join` on a
@@ -154,9 +154,9 @@ fn wait_for(current: &Current, half: &Head) -> End {
 
 /// Runs the oldest fork of `thief`, if the thief is still busy with our fork; returns whether there was a fork.
 ///
-/// A waiting worker has no fork left in its own queue: the oldest are stolen first, and the fork that it waits for was
-/// stolen. A worker that takes a fork begins with an empty queue. So everything in the thief's queue belongs to its
-/// work for us. If the thief has ended that work meanwhile, the fork that we took may belong to any worker, and is
+/// A waiting worker has no fork left in its own queue: the oldest forks are stolen first, and the fork that it waits
+/// for was stolen. A worker that takes a fork begins with an empty queue. So everything in the thief's queue belongs to
+/// its work for us. If the thief has ended that work meanwhile, the fork that we took may belong to any worker, and is
 /// given back to its owner.
 fn help(current: &Current, thief: Option<usize>, is_at_it: impl Fn() -> bool) -> bool {
     let Some(queue) = thief.and_then(|thief| current.shared.forks.get(thief)) else { return false };
@@ -214,9 +214,10 @@ impl Handle {
     /// Runs a closure on a worker of this dispatcher and returns its result. Use this method to call [`join`] and
     /// [`scope()`] from other threads.
     ///
-    /// On a worker of this dispatcher it is a plain call. On other threads, your thread sleeps until a worker has run
-    /// the closure, so the closure may borrow from your stack. If your thread is a worker of another dispatcher, that
-    /// worker is blocked meanwhile. If this dispatcher ends before the closure has begun, your thread runs it itself.
+    /// On a worker of this dispatcher, `install` is a plain call. On other threads, your thread sleeps until a worker
+    /// has run the closure, so the closure may borrow from your stack. If your thread is a worker of another
+    /// dispatcher, this method blocks that worker. If this dispatcher ends before the closure has begun, your thread
+    /// runs it itself.
     ///
     /// Cost from other threads: two allocations, and waking a worker if all sleep.
     ///

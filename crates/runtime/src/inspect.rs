@@ -71,7 +71,7 @@ type Registration = (u64, u32, u64);
 #[derive(Clone, Copy)]
 struct Seen {
     since: Duration,
-    /// The number of items that had been posted to the port, and the number of items in it.
+    /// At that look, the number of items that had been posted to the port, and the number of items in the port.
     traffic: (u64, usize),
 }
 

@@ -740,8 +740,8 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
     }
 
     /// Returns the state if a concurrent handler could start now, which means that no exclusive handler runs or waits.
-    /// So the snapshot has the changes of every earlier item. This method needs no turn and no task, and does not count
-    /// as a handler. To do more than read the state, send an item.
+    /// So the returned snapshot has the changes of every earlier item. This method needs no turn and no task, and does
+    /// not count as a handler. To do more than read the state, send an item.
     ///
     /// Cost: one lock.
     ///

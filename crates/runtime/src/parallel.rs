@@ -1,12 +1,12 @@
 //! Work that borrows from your stack: parallel loops, closures lent to other threads, and whole futures.
 //!
-//! Everything here rests on the [`Gate`]. Helpers on other workers hold only a counted reference to the gate. To use
+//! All of this work rests on the [`Gate`]. Helpers on other workers hold only a counted reference to the gate. To use
 //! borrowed data, helpers must enter the gate, which fails once the lender has closed it. The lender does not return
-//! before every worker that entered has left. So the lender never waits for a helper that never came, and a late helper
-//! finds the gate closed and leaves.
+//! before every worker that entered has left. So the lender never waits for a helper that did not enter, and a late
+//! helper finds the gate closed and leaves.
 //!
-//! The compiler cannot check the lifetimes of the borrowed values here. Therefore this file uses `unsafe`, and each
-//! block gives its reason.
+//! The compiler cannot check the lifetimes of the values that are borrowed in this file. Therefore this file uses
+//! `unsafe`, and each block gives its reason.
 
 use std::any::Any;
 use std::cell::UnsafeCell;

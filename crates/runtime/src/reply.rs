@@ -43,7 +43,8 @@ pub(crate) fn while_stopping<R>(discard: impl FnOnce() -> R) -> R {
     discard()
 }
 
-/// The state that the two ends share. User values are moved out of it under its lock and dropped afterwards.
+/// The state that the two ends share. User values are moved out of the cell under its lock and dropped after the lock's
+/// release.
 enum Cell<T> {
     /// The request has no answer yet; the waker is called when it gets one.
     Open(Option<Waker>),

@@ -88,8 +88,8 @@ impl<B: Branches> fmt::Debug for Join<B> {
 /// differ. Cancel-safe: until the join is satisfied, all items stay in the ports, visible to other receivers.
 ///
 /// Single receives at the same ports go first; among joins and takes, the first to look wins, but only up to a limit. A
-/// join that has been woken and has not looked yet is passed over at most 32 times at each port. Then the next waiter
-/// that would overtake this join yields, and its dispatcher runs the waiting joins first.
+/// join that has been woken and has not looked yet is passed over at most 32 times at each port. After 32 times, the
+/// next waiter that would overtake this join yields, and its dispatcher runs the waiting joins first.
 ///
 /// Cost: one lock for each port; no allocation for a tuple of ports.
 ///

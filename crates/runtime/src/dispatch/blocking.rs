@@ -66,7 +66,7 @@ pub fn blocking<R>(reason: &'static str, section: impl FnOnce() -> R) -> R {
 /// The spare threads of a dispatcher.
 ///
 /// A spare does not replace one worker in particular. As many spares are on duty as sections are in progress, up to the
-/// limit. So a spare that is about to leave stays if another section begins.
+/// limit. For this reason, a spare that is about to leave stays if another section begins.
 pub(crate) struct Spares {
     max: usize,
     /// The prefix of the threads' names, before a dash and a number.

@@ -52,7 +52,7 @@ pub(crate) struct ForkBell {
     silence: Cell<u32>,
 }
 
-/// The maximum number of forks without a wake-up. So many of the smallest forks take a millisecond or two.
+/// The maximum number of forks without a wake-up. This number of the smallest forks takes a millisecond or two.
 const SILENCE_MAX: u32 = 1 << 16;
 
 /// The identity that stands for no dispatcher.
@@ -118,7 +118,8 @@ impl Current {
         }
     }
 
-    /// Takes the latest half back. Returns `None` if it was stolen; then all older halves were stolen too.
+    /// Takes the latest half back. Returns `None` if the latest half was stolen; in this case, all older halves were
+    /// stolen too.
     #[inline]
     pub(crate) fn pop_fork(&self) -> Option<Fork> {
         self.forks.as_ref().and_then(Worker::pop)

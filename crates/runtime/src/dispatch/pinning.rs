@@ -1,7 +1,7 @@
 //! Places workers on cores that the user names, or each worker in a share of the cores.
 //!
-//! The available cores are queried before any thread starts. So if the list names a core that this machine lacks, this
-//! is an error. Shares are only a hint: if the system refuses them, the system decides where the workers run.
+//! The available cores are queried before any thread starts. So a list that names a core that this machine lacks is an
+//! error. Shares are only a hint: if the system refuses them, the system decides where the workers run.
 
 use super::StartError;
 
@@ -11,7 +11,7 @@ pub(super) enum Pinning {
     /// The system decides where workers run.
     #[default]
     Free,
-    /// Each worker runs on one core of a list, in turn.
+    /// Each worker runs on one core of a list: worker `i` on core `i` of the list, which begins again at its end.
     Listed(Vec<usize>),
     /// Each worker runs within its share of the cores: worker `i` in share `first + i` of `parts`.
     Shares { first: usize, parts: usize },

@@ -62,7 +62,7 @@ impl Job {
     }
 
     /// # Safety
-    /// Call it only once, and don't use `self` afterwards.
+    /// Call this method only once, and don't use `self` afterwards.
     #[inline]
     unsafe fn reopen(&self) -> Opened {
         if self.is_call() {

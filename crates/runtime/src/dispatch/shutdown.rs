@@ -175,7 +175,7 @@ impl Dispatcher {
     /// joins them. Returns the number of workers that had not ended in time.
     ///
     /// Only a worker inside a job can be late. Any other worker ends as soon as the system gives it a core, however
-    /// busy the machine is, so this method waits for it.
+    /// busy the machine is, so this method waits for such a worker without a limit.
     fn wait_for_workers(&mut self, own: usize, until: Option<(Moment, Duration)>) -> usize {
         let shared = &self.handle.shared;
         let workers = std::mem::take(&mut self.workers);
@@ -268,7 +268,8 @@ impl Shared {
 /// closures.
 ///
 /// If an outside thread has marked a task as woken, and lost its core before it queued the task, only that thread can
-/// queue it. The dispatcher waits for this, so that no destructor runs after the end; but it does not wait for ever.
+/// queue it. The dispatcher waits for the queueing, so that no destructor runs after the end; but it does not wait for
+/// ever.
 fn drop_all(shared: &Shared) -> usize {
     let (begin, mut uncalled) = (Moment::now(), drop_queued(shared));
     while shared.live.living() > 0
@@ -284,9 +285,9 @@ fn drop_all(shared: &Shared) -> usize {
 /// Drops every task and closure that is left, including work that is queued while this function looks. Returns the
 /// number of closures.
 ///
-/// This function looks twice. Work that is there at the first look is counted here. Work that comes after the flag is
-/// set is dropped as late and not counted. Work that comes between the two looks is seen by this function, or by the
-/// thread that queued it.
+/// This function looks twice. Work that the first look finds is counted. Work that comes after the flag is set is
+/// dropped as late and not counted. Work that comes between the two looks is seen by this function, or by the thread
+/// that queued it.
 fn drop_leftovers(shared: &Shared) -> usize {
     let uncalled = drop_queued(shared);
     // Relaxed, with the fence: see `Shared::drop_late`.

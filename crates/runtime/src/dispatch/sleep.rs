@@ -112,8 +112,8 @@ impl Sleep {
         self.looks.load(Ordering::Relaxed)
     }
 
-    /// Counts a look of the watch. Two sleepers may count at the same time, when one has just been taken off watch; a
-    /// look that is lost does no harm.
+    /// Counts a look of the watch. Two sleepers may count a look at the same time, when one has just been taken off
+    /// watch; a lost look does no harm.
     fn count_look(&self) {
         // Relaxed: as in `looks`.
         self.looks.store(self.looks().wrapping_add(1), Ordering::Relaxed);
@@ -132,8 +132,8 @@ impl Sleep {
         }
     }
 
-    /// Returns whether a worker sleeps and no worker searches. Then no worker will soon see a task that is queued now,
-    /// unless a sleeper is woken. The result may be out of date.
+    /// Returns whether a worker sleeps and no worker searches. If so, no worker will soon see a task that is queued
+    /// now, unless a sleeper is woken. The result may be out of date.
     #[inline]
     pub fn is_nobody_looking(&self) -> bool {
         // Relaxed and without a fence: as in `notify_near`; the watch sees what is missed here.
@@ -173,7 +173,7 @@ impl Sleep {
     }
 
     /// Ends a search, because the worker has found work or ends. Returns whether the worker was the only searcher. If
-    /// so, posters may have relied on it, so it must look at the queues once more and, if they hold work, call
+    /// so, posters may have relied on it, so the worker must look at the queues once more and, if they hold work, call
     /// [`notify`](Self::notify).
     #[must_use]
     pub fn stop_search(&self) -> bool {

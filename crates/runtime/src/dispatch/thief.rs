@@ -39,7 +39,7 @@ const FORK_WORTH: Duration = Duration::from_micros(2);
 /// The observations of a searching worker about the other workers.
 pub(crate) struct Thief {
     own: usize,
-    /// The time of the last look for forks, and the pause after it.
+    /// The time of the last look for forks; the field below is the pause after this look.
     forks: Option<Moment>,
     forks_pause: Duration,
     /// The time when the worker took its last fork; `None` once the worker has looked for forks again.

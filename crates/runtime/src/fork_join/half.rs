@@ -1,7 +1,7 @@
 //! The second half of a fork, on the stack of the forking worker, where other workers can take it.
 //!
 //! A [`Half`] lives in the frame of `join`, which does not end before the half has been taken back or its latch has
-//! been set. So a queue holds only a pointer to it, [`Fork`], and a fork allocates nothing.
+//! been set. So a queue holds only a pointer to the half, [`Fork`], and a fork allocates nothing.
 //!
 //! A fork comes out of its queue once, and the worker that takes it either runs it or gives it back to its owner. So a
 //! fork runs once.
@@ -50,7 +50,8 @@ pub(crate) struct Half<F, R> {
     context: Option<Context>,
     /// The closure. The thread that runs it takes it out: the thief, or the owner after it was given back.
     closure: UnsafeCell<Option<F>>,
-    /// The outcome. The thief writes it before it sets the latch; the owner reads it afterwards.
+    /// The outcome of the closure. The thief writes the outcome before it sets the latch; the owner reads it after the
+    /// latch is set.
     outcome: UnsafeCell<Option<Outcome<R>>>,
 }
 
@@ -116,7 +117,7 @@ unsafe fn run<F: FnOnce() -> R + Send, R: Send>(head: *const Head) {
     unsafe { Latch::set(&raw const (*head).latch, End::Done) };
 }
 
-/// A half in a queue. The fork must not be lost, because its owner waits for it.
+/// A half in a queue. A `Fork` must not be lost, because the half's owner waits for it.
 #[must_use = "its owner waits until it has been run or given back"]
 pub(crate) struct Fork(*const Head);
 

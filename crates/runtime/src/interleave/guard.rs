@@ -240,9 +240,9 @@ impl<S: Send + Sync + 'static> Drop for Exclusive<S> {
     /// if no code can see the difference.
     ///
     /// While the operation's own turn polls the handler, no handler that waits for the state can start. The turn may
-    /// run until its handler has ended. So the guard leaves its state to the turn. The turn gives back the state and
-    /// the right to run under one lock, and under the same lock takes what the next handler needs. If the handler waits
-    /// once more, the state is given back when the poll ends.
+    /// run until its handler has ended. So in this case the guard leaves its state to the turn. The turn gives back the
+    /// state and the right to run under one lock, and under the same lock takes what the next handler needs. If the
+    /// handler waits once more, the state is given back when the poll ends.
     fn drop(&mut self) {
         let Some(hold) = self.hold.take() else { return };
         if let (Some(operation), false) = (hold.operation, hold.is_looked_at) {

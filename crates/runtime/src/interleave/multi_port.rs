@@ -28,7 +28,7 @@ pub(super) struct MultiPortBranch<S, B: Branches, K, H> {
     core: Arc<Core<S>>,
     lane: usize,
     identity: u64,
-    /// The ports, without registered waiters. Every turn makes its own join from them.
+    /// The ports, without registered waiters. Every turn makes its own join from these ports.
     ports: Join<B>,
     is_once: bool,
     /// The source position that made the branch: the trace of the items' common context shows it.

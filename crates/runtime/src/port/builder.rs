@@ -98,9 +98,9 @@ impl<T> PortBuilder<T> {
     }
 
     /// Sets the sink that gets each item that the port gives up. The sink runs on the thread whose call makes the port
-    /// give up the item, such as a post or dropping the port. No lock is held meanwhile. If the sink panics, the call
-    /// that makes the port give up the item panics too, but still takes effect. Default: no sink; the items are only
-    /// counted.
+    /// give up the item, such as a post or dropping the port. No lock is held while the sink runs. If the sink panics,
+    /// the call that makes the port give up the item panics too, but still takes effect. Default: no sink; the items
+    /// are only counted.
     ///
     /// # Example
     /// ```

@@ -4,8 +4,8 @@
 //! When the owner looks at the port, it counts the items under the lock and notes how many are missing. Each item that
 //! arrives reduces the number for its class by one. The port wakes the owner when no item is missing any more, because
 //! only then can the owner succeed. Items that other receivers take meanwhile are not added back. The owner then finds
-//! these items missing when it looks, and notes them again. So the owner may look without success. But the port never
-//! forgets to wake the owner, because the filter counts every item that arrives after the owner's last look.
+//! these items missing when it looks, and notes them again. So the owner may be woken and look without success. But the
+//! port never forgets to wake the owner, because the filter counts every item that arrives after the owner's last look.
 
 use super::predicate::caught;
 

@@ -85,8 +85,8 @@ mod watch {
 
     use lehr_sync::{Moment, thread_local};
 
-    /// The time limit above which a predicate is reported. A quick predicate takes about a thousandth of it, so only
-    /// faulty predicates are reported.
+    /// The time limit above which a predicate is reported. A quick predicate takes about a thousandth of this limit, so
+    /// only faulty predicates are reported.
     pub(super) const LIMIT: Duration = Duration::from_millis(10);
 
     thread_local! {

@@ -8,7 +8,7 @@
 //! to fetch it. If no such waiter accepts an item, the port turns to the other two lists. The port does not offer items
 //! to these waiters, but wakes them to look for items themselves. A *take* needs only this port, so it will find its
 //! items. The port wakes only as many takes as it has items for. A *watcher* (a join, a gather, an exchange) may lack
-//! items at another port. So the port wakes each watcher whose need at this port has just been met.
+//! items at another port. So the port wakes each watcher as soon as its need at this port is met.
 //!
 //! A waiter that takes items without having been woken overtakes woken waiters that have not looked yet. The port
 //! counts how often this happens, and after [`PASSES`] times it lets the woken waiters go first
@@ -36,8 +36,8 @@ pub(crate) use slot::{Predicate, Standing, Ticket, Want};
 /// The maximum number of times that waiters may take from a port before woken waiters that have not looked yet.
 ///
 /// The limit is a compromise between two costs, and a power of two. With a limit of 1, two competing joins would
-/// alternate for every item. With a limit of thousands, one of them would starve for that many items. Model checkers
-/// use a small number, so that their runs reach the limit.
+/// alternate for every item. With a limit of thousands, one of the joins would starve for that many items. Model
+/// checkers use a small number, so that their runs reach the limit.
 pub(crate) const PASSES: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 32 };
 
 /// A waiter's wait, as an inspector shows it.

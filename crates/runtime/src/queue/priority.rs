@@ -9,7 +9,8 @@
 //! A *job of a worker* is the work between two of its visits to this rotation. A worker that finds work in a share
 //! queue q takes it after at most `(1 + STRICT_RUN) x (W - w)` of its own jobs. Here, W is the sum of all weights and w
 //! the weight of q. Without strict queues, the limit is `W - w`. With S strict queues, a job of a strict queue waits
-//! for at most S - 1 strict jobs and one job of a share queue. So no queue starves another, whatever their ranks.
+//! for at most S - 1 strict jobs and one job of a share queue. With these limits, no queue starves another queue,
+//! whatever their ranks.
 
 use crossbeam_utils::CachePadded;
 use lehr_sync::{Arc, AtomicUsize, Ordering, SpinLock};

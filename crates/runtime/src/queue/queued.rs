@@ -2,8 +2,8 @@
 //!
 //! If a task that waits in a queue were dropped, it would end as *cancelled*, as if by its owner. To end as
 //! *discarded*, the task is polled once. The discarding thread sets a flag and runs the task. The task sees the flag,
-//! drops its future and returns the error. So the owner gets the error as the result of an ordinary poll. A queued task
-//! reads the flag once, at its first poll; other tasks never read it.
+//! drops its future and returns the error. So the owner of a discarded task gets the error as the result of an ordinary
+//! poll. A queued task reads the flag once, at its first poll; other tasks never read it.
 
 use std::cell::Cell;
 use std::future::Future;

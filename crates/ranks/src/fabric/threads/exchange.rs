@@ -54,8 +54,8 @@ pub(crate) use neighbours::{Besides, Hearing, Swap};
 /// of microseconds, about as long as waking a sleeping core.
 const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 1000 };
 
-/// The bits of a head's first word that hold the call. Above them is, in a lane, the number of calls over lanes; in an
-/// exchange, a digest of all earlier calls.
+/// The bits of a head's first word that hold the call. The bits above hold, in a lane, the number of calls over lanes;
+/// in an exchange, a digest of all earlier calls.
 pub(crate) const CALL_BITS: u32 = 8;
 
 /// The number of checks before a spinning rank makes sure that the other ranks are awake. By then its line has usually

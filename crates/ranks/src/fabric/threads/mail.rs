@@ -83,7 +83,7 @@ struct Letter {
     label: Label,
     /// The bytes of the message, if it is short.
     short: [u8; SHORT],
-    /// The bytes of the message, if it is long. The memory stays here and is reused.
+    /// The bytes of the message, if it is long. The slot keeps this memory and reuses it for later messages.
     long: Vec<u8>,
 }
 

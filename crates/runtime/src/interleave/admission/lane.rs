@@ -39,7 +39,7 @@ pub(in crate::interleave) struct Lane {
     pub(super) running: usize,
     /// The entries that wait to start, by ascending stamp.
     pub(super) pending: VecDeque<Entry>,
-    /// The stamp under which the lane is in `heads`; `None` if it is not there.
+    /// The stamp under which the lane is in `heads`; `None` if the lane is not in `heads`.
     pub(super) listed: Option<u64>,
     pub(super) granted: VecDeque<Grant>,
     /// The turns without work, by number; the turn that was added last is woken first.

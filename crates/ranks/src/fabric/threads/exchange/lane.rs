@@ -6,9 +6,9 @@
 //! and updates this number only now and then. So the sender seldom has to fetch the receiver's line. A long message is
 //! in separate memory, which the receiver returns for reuse.
 //!
-//! Sending never waits. A sender that finds the ring full *spills*. From then on, it puts its messages into a queue
-//! under a lock, until the receiver has emptied the queue. In a one-way call, the sender waits for room only after it
-//! has sent, so that its next message finds a free slot.
+//! Sending never waits. A sender that finds the ring full *spills*: it puts its messages into a queue under a lock,
+//! until the receiver has emptied the queue. In a one-way call, the sender waits for room only after it has sent, so
+//! that its next message finds a free slot.
 //!
 //! A sender may lend a long message instead of copying it (`offer.rs`).
 //!
@@ -20,7 +20,7 @@
 //!
 //! Order: while the sender spills, it fills no slot. When the lane begins to spill, the messages in the slots are older
 //! than the messages in the queue. The receiver looks at its slot, then at `has_spilled`, and then, under the lock, at
-//! its slot again. Messages sent before the first spilled message are visible by then.
+//! its slot again. So at the second look, the messages sent before the first spilled message are visible.
 
 use std::collections::VecDeque;
 
@@ -161,7 +161,7 @@ impl Outgoing {
         Self { to, lane, sent: 0, freed: 0, is_spilling: false }
     }
 
-    /// Whether there is a slot for the next message. Only a receiver that takes messages makes room for it.
+    /// Whether there is a slot for the next message. Only a receiver that takes messages frees slots.
     pub(super) fn has_room(&mut self) -> bool {
         let lane = &*self.lane;
         // Acquire: pairs with the store in `Incoming::take`, which empties the queue.

@@ -362,8 +362,8 @@ impl Endpoint {
         Poll::Ready(outcome.inspect_err(|trouble| self.note(*trouble)))
     }
 
-    /// After a one-way message was sent to a rank, waits until there is a slot for the next message. So a rank is never
-    /// ahead of a receiver by more messages than a lane has slots.
+    /// After a one-way message was sent to a rank, waits until there is a slot for the next message. Because of this
+    /// wait, a rank is never ahead of a receiver by more messages than a lane has slots.
     ///
     /// Cancel-safe. If the wait is abandoned, the next message may have to go into the lane's queue.
     pub(crate) fn poll_room(&mut self, to: usize, context: &mut Context<'_>) -> Poll<Result<(), Trouble>> {

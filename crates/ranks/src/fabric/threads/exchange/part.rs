@@ -1,5 +1,5 @@
-//! Groups of some of the ranks of an exchange. The first rank that asks for its end makes the ends of all members, and
-//! each member takes its own end.
+//! Groups of some of the ranks of an exchange. The first rank of a group that asks for its end makes the ends of all
+//! members, and each member takes its own end.
 
 use super::{Endpoint, endpoints};
 
