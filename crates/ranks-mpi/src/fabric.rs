@@ -2,13 +2,14 @@
 //! other messages as frames over MPI.
 //!
 //! Each process has the same number t of ranks. Process p has the ranks from p t to (p + 1) t - 1, so that most
-//! neighbours are in the same process. With one rank in each process, this is the fabric `mpi` of the papers. With
-//! several, it is their hybrid: threads within a process, MPI between processes.
+//! neighbours are in the same process. With one rank in each process, the fabric is the fabric `mpi` of the papers.
+//! With several ranks in each process, the fabric is the hybrid of the papers: threads within a process, MPI between
+//! processes.
 //!
 //! **Progress.** MPI moves messages only when it is called. A waiting rank calls MPI from its own task, several times
 //! in a row, because the message is often only a microsecond away. Then the rank yields the processor to other
 //! processes and asks to be polled again, so that other tasks of the same worker can run. A waiting rank therefore
-//! holds no thread. After some milliseconds without success, it naps between its polls, if every rank has its own
+//! holds no thread. After some milliseconds without success, the rank naps between its polls, if every rank has its own
 //! worker. So waiting for a late rank costs hardly any processor time.
 //!
 //! **Short messages** between processes of one machine go directly from the sender's memory into a ring in shared

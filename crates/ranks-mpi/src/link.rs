@@ -11,8 +11,8 @@
 //! frame that is complete already.
 //!
 //! Between processes of one machine, short frames go through shared memory (`window.rs`). Because frames can take two
-//! ways, each frame has a sequence number: 0, 1, 2 ... from one process to another. The receiver uses these numbers to
-//! put the frames of both ways in order.
+//! ways, each frame has a sequence number: 0, 1, 2 ... from one process to another. The receiver uses the sequence
+//! numbers to put the frames of both ways in order.
 //!
 //! [`Traffic`] makes every call of MPI after the start, under exclusive access. Tasks that share the traffic use one
 //! lock, as the thread level "serialised" requires.

@@ -1,9 +1,9 @@
 //! Runs a program on all ranks of all processes, and makes all processes agree on how the run ended.
 //!
 //! When the ranks of a process have ended, the process reports their worst failure to process 0. Process 0 then sends
-//! the worst of these failures to every process. So every process knows the same failure, and one process can print it.
-//! All processes end in order with the same exit code, and the launcher need not intervene. Only a process that dies or
-//! is lost cannot report its failure; then the launcher ends the job.
+//! the worst failure of all processes to every process. So every process knows the same failure, and one process can
+//! print it. All processes end in order with the same exit code, and the launcher need not intervene. Only a process
+//! that dies or is lost cannot report its failure; then the launcher ends the job.
 
 use std::future::Future;
 

@@ -24,7 +24,8 @@ use crate::mpi::Mpi;
 
 /// The number of words at the head of a segment.
 const HEAD: usize = 16;
-/// The maximum number of bytes that the rings to one process take together, if it allows rings of the smallest size.
+/// The maximum number of bytes that the rings to one process take together, unless rings of the smallest size take
+/// more.
 const SEGMENT_BYTES: usize = 1 << 20;
 /// The smallest and the largest size of one ring in bytes. The largest ring has room for some messages of 8 KiB, and
 /// the smallest for many short messages.

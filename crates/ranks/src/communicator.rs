@@ -23,9 +23,9 @@ use crate::trace::Activity;
 
 /// One rank's end of a group of ranks.
 ///
-/// Messages between two ranks need a shared reference, so that several can be in progress at once. Collectives need an
-/// exclusive reference, because all ranks call the same collectives in the same order. To run a collective at the same
-/// time as messages or another collective, make a [duplicate](Self::duplicate).
+/// Messages between two ranks need only a shared reference to the communicator, so that several messages can be in
+/// progress at once. Collectives need an exclusive reference, because all ranks call the same collectives in the same
+/// order. To run a collective at the same time as messages or another collective, make a [duplicate](Self::duplicate).
 ///
 /// If a rank ends, by returning or by a panic, all ranks that wait for it get [`Error::RankLeft`].
 ///

@@ -117,11 +117,11 @@ pub struct Spread {
     pub name: String,
     /// The number of ranks that entered the phase.
     pub ranks: usize,
-    /// The shortest time of these ranks, in seconds.
+    /// The shortest time of the ranks that entered the phase, in seconds.
     pub min_s: f64,
-    /// The mean time of these ranks, in seconds.
+    /// The mean time of the ranks that entered the phase, in seconds.
     pub mean_s: f64,
-    /// The longest time of these ranks, in seconds.
+    /// The longest time of the ranks that entered the phase, in seconds.
     pub max_s: f64,
     /// The rank with the longest time; if several ranks have the longest time, the lowest of these ranks.
     pub slowest: usize,

@@ -85,7 +85,7 @@ impl Grid {
         coordinates
     }
 
-    /// Returns the rank at these coordinates.
+    /// Returns the rank at the given coordinates.
     ///
     /// # Panics
     /// Panics if the coordinates are not on the grid.

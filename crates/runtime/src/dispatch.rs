@@ -637,8 +637,8 @@ pub(crate) type Spawned<T> = (Runnable, async_task::Task<T, Arc<Shared>>);
 ///
 /// The callback for woken tasks is a function, and not a closure that holds the dispatcher. `async-task` would call
 /// such a closure while holding an extra reference to the task, which costs three more atomic operations for each wake.
-/// For the same reason a worker uses its own reference to the dispatcher here. A task's future is dropped as soon as it
-/// has been polled to its end.
+/// To save such operations too, a worker uses its own reference to the dispatcher in this function. A task's future is
+/// dropped as soon as it has been polled to its end.
 #[inline]
 pub(crate) fn woken(runnable: Runnable) {
     let elsewhere = with_current(|current| match current {

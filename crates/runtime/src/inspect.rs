@@ -1,9 +1,9 @@
 //! Shows the waits of tasks, and their reasons. An inspector looks from outside and costs the tasks nothing.
 //!
-//! You give an [`Inspector`] the dispatchers and ports to look at. On request, it walks their own lists (living tasks,
-//! waiters, timers) and combines them. A wait keeps a waker, a waker belongs to a task, and a task has the context in
-//! which it was spawned. A task that was [`named`](crate::named) also has a name. Nothing is recorded for the inspector
-//! on the path of a message, and there is no list of all ports.
+//! You give an [`Inspector`] the dispatchers and ports to look at. On request, the inspector walks the lists that
+//! dispatchers and ports keep anyway (living tasks, waiters, timers) and combines these lists. A wait keeps a waker, a
+//! waker belongs to a task, and a task has the context in which it was spawned. A task that was [`named`](crate::named)
+//! also has a name. Nothing is recorded for the inspector on the path of a message, and there is no list of all ports.
 //!
 //! The start of a wait is not recorded either. An inspector that [remembers](Inspector::remembering) reports at which
 //! of its own looks it first saw the wait. So the more often you look, the more exact the time is.
@@ -76,7 +76,7 @@ struct Seen {
 }
 
 impl Memory {
-    /// Returns the time since which each of these waits of a port has been seen.
+    /// Notes a wait of `port`, and returns the time since which the wait has been seen.
     fn compare(
         now: Duration,
         before: &HashMap<Registration, Seen>,

@@ -172,7 +172,8 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
     /// Once an item for the teardown has arrived, no other handler starts, except independent handlers and handlers of
     /// calls that running handlers wait for. Before the post of that item returns, the ports of all branches except
     /// independent branches are closed, so later posters get an error. When the last running handler has ended, the
-    /// pending items stay in their ports, in their positions, for any other receiver. Then the handler runs alone.
+    /// pending items stay in their ports, in their positions, for any other receiver. Then the teardown handler runs
+    /// alone.
     ///
     /// The teardown does not answer requests among the pending items. The senders of these requests wait until a
     /// receiver takes or [drains](Port::drain) the requests, unless you set the interleave to
@@ -262,7 +263,7 @@ impl Settings {
     }
 
     /// Sets the maximum number of concurrent handlers that may run at once, of all branches together. Requests that
-    /// these handlers make to concurrent branches of the same interleave do not count.
+    /// concurrent handlers make to concurrent branches of their own interleave do not count.
     ///
     /// # Panics
     /// Panics if `count` is 0.

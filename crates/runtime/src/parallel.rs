@@ -22,8 +22,8 @@ use crate::dispatch::{Closure, Dispatcher, Handle, Job, is_on_worker, woken};
 use crate::error::TaskError;
 use crate::task::{Task, admit, block_on};
 
-/// The number of checks in a loop before the lender yields its core. After that, it yields its core up to `YIELDS`
-/// times before it sleeps.
+/// The number of checks in a loop before the lender yields its core. After these checks, the lender yields its core up
+/// to `YIELDS` times before it sleeps.
 const SPINS: u32 = 2000;
 const YIELDS: u32 = 50;
 

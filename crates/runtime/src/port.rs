@@ -4,10 +4,10 @@
 //! item itself stays in the queue until the task fetches it. So a pending receive, take or join holds no item. Dropping
 //! it at any moment loses no item and changes no order.
 //!
-//! An item goes to the first receiver for single items that accepts it, in order of registration. If there is none, it
-//! goes to the first take or join that it satisfies. [`Port::try_receive`] ignores this order. `try_receive` takes the
-//! oldest item, even if that item was offered to a receiver. The receiver that loses the item keeps waiting in its old
-//! position.
+//! An item goes to the first receiver for single items that accepts it, in order of registration. If no receiver
+//! accepts the item, it goes to the first take or join that it satisfies. [`Port::try_receive`] ignores this order.
+//! `try_receive` takes the oldest item, even if that item was offered to a receiver. The receiver that loses the item
+//! keeps waiting in its old position.
 //!
 //! The parts that only some ports have (capacity, permits, a discard sink) are stored separately, in `port/options.rs`.
 //! Read next: `port/waiters.rs`, then `arbiter.rs`.

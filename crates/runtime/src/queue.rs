@@ -108,7 +108,8 @@ impl Queue {
     /// Returns a handle that represents this queue where a handle is needed, as in [`Port::on`](crate::Port::on).
     ///
     /// Unless the queue is closed, it admits tasks spawned through the handle without checking the policy. A receiver
-    /// leaves the items that it cannot start in its port, so discarding one of its tasks would lose work for no reason.
+    /// leaves the items that it cannot start in its port, so discarding a receiver's task would lose work for no
+    /// reason.
     ///
     /// # Example
     /// See [`Queue`].

@@ -147,7 +147,7 @@ pub async fn consume_budget() {
 /// A worker queues the tasks that it wakes for itself, because a task that wakes another is usually about to wait. The
 /// two tasks then communicate on one core, without a message crossing to another core. If the waking task continues
 /// without a wait, for example to spin until the other task answers, the other task would wait behind it. Use this
-/// function if the waking task continues in this way. Outside a worker, it does the same as [`Waker::wake`].
+/// function if the waking task continues in this way. Outside a worker, this function does the same as [`Waker::wake`].
 ///
 /// Cost: the common queue and a fence; a system call if all other workers sleep.
 ///

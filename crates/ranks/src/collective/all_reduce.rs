@@ -87,8 +87,8 @@ impl Communicator {
     /// of equal length and from the same position. The result has the same bits as the result of `all_reduce`. For long
     /// slices, each rank combines only its share.
     ///
-    /// For long slices and an operation such as a sum or a maximum, this is faster than `all_reduce`. For short slices,
-    /// both take the same time.
+    /// For long slices and an operation such as a sum or a maximum, this method is faster than `all_reduce`. For short
+    /// slices, both methods take the same time.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].

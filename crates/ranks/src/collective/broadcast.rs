@@ -14,8 +14,8 @@ use crate::message::{self, Plain};
 impl Communicator {
     /// Overwrites `values` on all ranks with the values of rank `root`.
     ///
-    /// The root may return before the other ranks have arrived, so it can be a limited number of calls ahead. The root
-    /// then learns only in a later call that another rank made a different call.
+    /// The root may return before the other ranks have arrived, so it can be a limited number of calls ahead. A root
+    /// that is ahead learns only in a later call that another rank made a different call.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the ranks name different roots or have slices of different lengths;

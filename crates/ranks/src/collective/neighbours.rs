@@ -74,7 +74,7 @@ impl Talk<'_> {
         self.endpoint().owe(from);
     }
 
-    /// Sends a message made of these parts, without waiting.
+    /// Sends a message that consists of `parts`, without waiting.
     pub(crate) fn tell(&mut self, to: usize, parts: &[&[u8]]) {
         self.endpoint().tell(to, parts);
     }

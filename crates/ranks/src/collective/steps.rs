@@ -99,7 +99,7 @@ impl Steps<'_> {
         self.send_all(to, &[bytes])
     }
 
-    /// Sends the concatenation of these parts, at most three.
+    /// Sends a message that is the concatenation of `parts`, of which there are at most three.
     pub(crate) fn send_all(&self, to: usize, parts: &[&[u8]]) -> Result<(), Error> {
         let Self { communicator: Communicator { fabric, group, .. }, own, .. } = *self;
         let (number, mut all) = (own.number.to_le_bytes(), [&[][..]; 4]);

@@ -17,7 +17,7 @@ pub trait Processes: fmt::Debug + Sync {
     fn processes(&self) -> usize;
 
     /// Returns this process's number among the job's processes on its machine, from 0, and the number of those
-    /// processes. The workers of these processes wait for each other, so each process gets its own cores.
+    /// processes. The workers of processes on one machine wait for each other, so each process gets its own cores.
     fn near(&self) -> (usize, usize);
 
     /// Begins a run, and returns the communicators of this process's ranks, in order of rank. `may_spin` says that each

@@ -463,7 +463,7 @@ pub fn branch<F: Cancellable>(future: F) -> F {
 /// If several branches are ready at once, the first declared wins. With `fair;` before the branches, each choice draws
 /// an order instead; with `fair(&mut ties);` it draws the order from a [`TieBreaker`].
 ///
-/// The patterns must always match, because a branch gives the output of its future. For a receive this output is a
+/// The patterns must always match, because a branch gives the output of its future. The output of a receive is a
 /// `Result`, so the handler must deal with a closed port.
 ///
 /// For branches made at run time, use [`choose`].

@@ -52,7 +52,7 @@ pub trait Results: sealed::Results + Unpin {
     fn leave(&self, tickets: &mut Tickets);
 }
 
-/// The registrations of a gather. With two ports, there is a registration at each port. With one port, there are
+/// The registrations of a gather. A gather from two ports has a registration at each port. A gather from one port has
 /// registrations for the total, for the first failure and for the last requested success.
 pub type Tickets = [Option<Ticket>; 3];
 
@@ -65,9 +65,9 @@ type Gathering<R> = Poll<Gathered<R>>;
 /// once.
 ///
 /// `results` is one port of `Result`s, or a port of successes with a port of failures. From one port, a gather takes
-/// the oldest items. From two ports, it takes failures first, so that a success never takes the place of a failure.
-/// Items beyond the total stay in their ports. Cancel-safe: until the gather is over, all items stay in the ports,
-/// visible to other receivers.
+/// the oldest items. From two ports, a gather takes failures first, so that a success never takes the place of a
+/// failure. Items beyond the total stay in their ports. Cancel-safe: until the gather is over, all items stay in the
+/// ports, visible to other receivers.
 ///
 /// [`fail_fast`](Gather::fail_fast) and [`first`](Gather::first) end the gather earlier.
 ///
@@ -109,7 +109,8 @@ pub struct Gather<R: Results> {
 
 impl<R: Results> Gather<R> {
     /// Also ends the gather at the first failure. With one port, the gather then gives the results up to that failure.
-    /// With two ports, it gives that failure and the successes that are in the port, fewer than the total.
+    /// With two ports, the gather gives that failure and the successes that are in their port, which are fewer than the
+    /// total.
     ///
     /// # Example
     /// ```

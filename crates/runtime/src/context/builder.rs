@@ -187,8 +187,8 @@ impl ContextBuilder {
         self
     }
 
-    /// Makes the context with these options. Cost: one allocation, two if baggage stays, and one more each for
-    /// cancellation and for a deadline.
+    /// Makes the context with the options of this builder. Cost: one allocation, two if baggage stays, and one more
+    /// each for cancellation and for a deadline.
     ///
     /// # Example
     /// See [`ContextBuilder`].

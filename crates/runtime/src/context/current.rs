@@ -113,8 +113,8 @@ pub(crate) fn failed_in(own: Option<&Context>) -> Option<Context> {
     with_local(|local| local.failed_in.take()).flatten().or_else(|| own.cloned())
 }
 
-/// Stores the context of an item that is being taken, so that it can be collected later. May be called under a port's
-/// lock.
+/// Stores the context of an item that is being taken, so that it can be collected later. This function may be called
+/// under a port's lock.
 #[inline]
 pub(crate) fn leave(context: Option<Context>) {
     /// A separate cold function, so that programs without contexts do not pay for it.
@@ -129,7 +129,7 @@ pub(crate) fn leave(context: Option<Context>) {
     }
 }
 
-/// Drops the contexts that were not collected. Don't call this under a lock.
+/// Drops the contexts that were not collected. Don't call `settle` under a lock.
 #[inline]
 pub(crate) fn settle() {
     /// Cold for the same reason as in [`leave`].

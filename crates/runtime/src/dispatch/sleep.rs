@@ -76,7 +76,7 @@ impl Sleeper {
 enum Relief {
     /// Another thread took the sleeper off the list, and rings.
     Called,
-    /// All workers sleep: there is nothing to watch.
+    /// All workers sleep, so no watch is needed.
     Quiet,
     /// Some workers are awake, so a watch is needed.
     Needed,

@@ -36,8 +36,8 @@ pub struct Stuck {
     pub reason: Option<&'static str>,
     /// The time for which the watchdog has seen the worker in the job; the job may have lasted longer.
     pub since: Duration,
-    /// The number of jobs that wait in this worker's own queue. Other workers take these jobs over, unless all workers
-    /// are stuck.
+    /// The number of jobs that wait in this worker's own queue. Other workers take over the jobs of a stuck worker,
+    /// unless all workers are stuck.
     pub behind: usize,
     /// Whether all workers of the dispatcher are stuck.
     pub are_all: bool,

@@ -1,5 +1,5 @@
-//! A worker takes jobs from its own queue, then from the common queue, and then steals. Without a job, it searches for
-//! a while, and then sleeps.
+//! A worker takes jobs from its own queue, then from the common queue, and then steals. A worker without a job searches
+//! for a while, and then sleeps.
 
 use std::cell::Cell;
 
@@ -14,9 +14,9 @@ use super::{ABORTING, Closure, Job, Shared};
 use crate::fork_join::Fork;
 use crate::queue::priority::Rotation;
 
-/// After this many jobs from its own queue, a worker looks at the common queue first. Otherwise tasks that keep waking
-/// each other could delay posts from outside without end. The number is a prime, so that it does not fall into step
-/// with a program's own rhythm.
+/// After this many jobs from its own queue, a worker looks at the common queue first. Without this rule, tasks that
+/// keep waking each other could delay posts from outside without end. The number is a prime, so that it does not fall
+/// into step with a program's own rhythm.
 const OUTSIDE_EVERY: u32 = 61;
 
 /// The maximum number of jobs that a worker takes from the common queue at once.

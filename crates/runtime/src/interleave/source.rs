@@ -155,9 +155,9 @@ impl<B> fmt::Debug for Both<B> {
 impl<T> Source<Several<T>> {
     /// Takes `count` items of a port together, as [`Port::take`] does.
     ///
-    /// The branch asks to start when the port has enough items, and takes the items when it may run. Until then, any
-    /// receiver may take these items. Handlers of such a branch do not overlap, unless [`limit`](Source::limit) allows
-    /// several.
+    /// The branch asks to start when the port has enough items, and takes the items when it may run. Until the branch
+    /// may run, any receiver may take these items. Handlers of such a branch do not overlap, unless
+    /// [`limit`](Source::limit) allows several.
     ///
     /// # Example
     /// ```

@@ -141,7 +141,7 @@ impl<T> PortBuilder<T> {
         })
     }
 
-    /// Creates an open, empty port with these settings.
+    /// Creates an open, empty port with the settings of this builder.
     ///
     /// # Example
     /// See [`PortBuilder`].

@@ -70,7 +70,7 @@ impl Turns {
 }
 
 impl Receiver {
-    /// Creates a receiver with these tasks as its turns.
+    /// Creates a receiver with the given tasks as its turns.
     pub(crate) fn of(tasks: Vec<Task<Result<(), String>>>) -> Self {
         Self { tasks }
     }

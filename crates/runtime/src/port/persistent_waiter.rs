@@ -51,7 +51,7 @@ pub(crate) enum Judgement {
     OfOthers,
     /// The waiter would take the call.
     Admissible,
-    /// The waiter would take the call, and its poster would wait for ever.
+    /// The waiter would take the call, but the poster of the call would wait for ever.
     Deadlock(Refusal),
 }
 

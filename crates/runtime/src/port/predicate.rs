@@ -1,8 +1,9 @@
 //! Calls predicates under their port's lock, returns their panics as errors and, in debug builds, measures their time.
 //!
-//! A slow predicate delays all users of its port. The fault is in the program and not in the item, so the receive does
-//! not fail. Lehr reports the predicate to the process's error hook, with the port's name, after the lock is released.
-//! The time is wall time, so a predicate whose thread was preempted may be reported too. Release builds read no clock.
+//! A slow predicate delays all users of its port. The fault of a slow predicate is in the program and not in the item,
+//! so the receive does not fail. Lehr reports the predicate to the process's error hook, with the port's name, after
+//! the lock is released. The time is wall time, so a predicate whose thread was preempted may be reported too. Release
+//! builds read no clock.
 
 use std::any::Any;
 use std::cell::RefCell;

@@ -74,8 +74,8 @@ pub(crate) struct Waiters<T> {
     failures: Vec<(Ticket, String)>,
 }
 
-/// The parts of a waiter that has left the port. Dropping them may run user code, so drop them after releasing the
-/// lock.
+/// The parts of a waiter that has left the port. Dropping these parts may run user code, so drop them after releasing
+/// the lock.
 pub(crate) struct Left<T> {
     pub(crate) standing: Standing,
     pub(crate) want: Want<T>,

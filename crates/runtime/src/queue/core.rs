@@ -78,7 +78,8 @@ pub(super) struct Entry {
 }
 
 pub(super) struct State {
-    /// Tasks that have not begun, by ascending sequence number. The policy applies only to these tasks.
+    /// Tasks that have not begun, by ascending sequence number. The queue's policy applies only to tasks that have not
+    /// begun.
     pub(super) fresh: VecDeque<Entry>,
     /// Tasks that have begun and were woken, by ascending sequence number.
     pub(super) woken: VecDeque<Entry>,

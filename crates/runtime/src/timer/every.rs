@@ -25,7 +25,7 @@ use super::clock::Clock;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissedTick {
-    /// Missed ticks come at once, so that the number of ticks is right.
+    /// All missed ticks come at once, one after the other, so that the number of ticks is right.
     #[default]
     Burst,
     /// Missed ticks are skipped, and the next tick is due at a multiple of the period, so that the pace is right.

@@ -58,8 +58,8 @@ const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 1000 };
 /// in an exchange, a digest of all earlier calls.
 pub(crate) const CALL_BITS: u32 = 8;
 
-/// The number of checks before a spinning rank makes sure that the other ranks are awake. By then its line has usually
-/// left the core, so that the fence costs nothing.
+/// The number of checks before a spinning rank makes sure that the other ranks are awake. After these checks, the
+/// rank's line has usually left the core, so that the fence costs nothing.
 const LOOKS_FIRST: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 64 };
 
 /// Combines the deposits of all ranks, and writes the result to a buffer that is empty at first.
@@ -83,7 +83,7 @@ struct Shared {
     disagreement: Mutex<Option<Disagreement>>,
     /// The seat in which each rank sleeps while it waits for a neighbour.
     seats: Box<[CachePadded<Seat>]>,
-    /// Groups of some of these ranks whose ends have not all been taken.
+    /// The groups of some of the ranks for which not all members have taken their ends.
     parts: Mutex<Vec<Part>>,
 }
 
@@ -395,8 +395,8 @@ impl Endpoint {
         self.shared.ranks.len()
     }
 
-    /// Returns empty memory for this rank's message in the next exchange. Afterwards, this rank no longer reads the
-    /// last exchange.
+    /// Returns empty memory for this rank's message in the next exchange. After this call, this rank no longer reads
+    /// the last exchange.
     pub(crate) fn deposit(&mut self) -> &mut Vec<u64> {
         self.assert_ready();
         // SAFETY: this is the message of exchange `arrivals`. No rank reads it before we arrive in that exchange. Its

@@ -210,9 +210,9 @@ impl Admission {
     }
 
     /// Handles the drop of a turn that was made for a start. A turn is dropped if its queue is closed or accepts no
-    /// tasks from the thread that made the turn. If other turns live, they take over the items, and the result is
-    /// empty. Otherwise returns all items that the branch has taken; the branch takes no more items until
-    /// [`accept_again`](Self::accept_again) is called.
+    /// tasks from the thread that made the turn. If other turns of the branch live, they take over the dropped turn's
+    /// items, and the result is empty. Otherwise returns all items that the branch has taken; the branch takes no more
+    /// items until [`accept_again`](Self::accept_again) is called.
     pub(in crate::interleave) fn abandon_turn(
         &mut self,
         (index, identity): (usize, u64),

@@ -1,4 +1,4 @@
-//! The slot of one waiter of a port. In 48 bytes, it holds the waiter's want, its state and its neighbours.
+//! The slot of one waiter of a port. A slot holds the waiter's want, its state and its neighbours in 48 bytes.
 
 use std::num::NonZeroU32;
 use std::task::Waker;

@@ -175,7 +175,7 @@ impl Outgoing {
         self.sent - self.freed < SLOTS
     }
 
-    /// Sends a message made of these parts. The caller must wake the receiver if it sleeps.
+    /// Sends a message that consists of `parts`. The caller must wake the receiver if it sleeps.
     pub(super) fn send(&mut self, head: Head, parts: &[&[u8]]) {
         let lane = &*self.lane;
         if self.sent - self.freed == SLOTS {

@@ -205,7 +205,7 @@ impl Endpoint {
         self.neighbours.is_open = false;
     }
 
-    /// Sends a rank a message made of these parts, without waiting.
+    /// Sends a rank a message that consists of `parts`, without waiting.
     pub(crate) fn tell(&mut self, to: usize, parts: &[&[u8]]) {
         let (place, head) = (self.outgoing_to(to), self.neighbours.head);
         self.neighbours.outgoing[place].send(head, parts);
