@@ -116,7 +116,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Creates the link, which takes over MPI. All processes call this together, right after their start.
+    /// Creates the link, which takes over MPI. All processes call this function together, right after their start.
     pub(crate) fn new(mpi: Mpi) -> Result<Self, Error> {
         let (comm, process, processes) = mpi.world()?;
         let (near, place, neighbours) = mpi.near()?;

@@ -122,7 +122,7 @@ impl Mpi {
     }
 
     /// Makes a window with this many bytes (whole words) for each process; returns the window and the address of this
-    /// process's memory. All processes of the communicator, which must share memory, call this together.
+    /// process's memory. All processes of the communicator, which must share memory, call this method together.
     pub(crate) fn share_memory(&self, comm: Comm, bytes: usize) -> Result<(Win, *mut usize), Error> {
         let (mut window, mut address) = (Win::NULL, ptr::null_mut());
         let bytes = isize::try_from(bytes).expect("a segment is far shorter");
@@ -153,7 +153,7 @@ impl Mpi {
         Ok(words)
     }
 
-    /// Frees a window and its memory. All processes of the window call this together.
+    /// Frees a window and its memory. All processes of the window call this method together.
     pub(crate) fn give_memory_back(&self, mut window: Win) -> Result<(), Error> {
         // SAFETY: the window came from `share_memory`, and nothing uses its memory any longer (`Window::close`).
         self.check("MPI_Win_free", unsafe { (self.functions.win_free)(&mut window) })

@@ -133,8 +133,8 @@ impl Process {
         self.job
     }
 
-    /// Sends process 0's bytes to every process. All processes call this together; only the argument of process 0
-    /// counts.
+    /// Sends process 0's bytes to every process. All processes call this method together; only the argument of process
+    /// 0 counts.
     ///
     /// Waits for process 0. The bytes go along a binomial tree.
     ///

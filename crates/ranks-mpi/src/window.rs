@@ -44,7 +44,7 @@ pub(crate) struct Window {
 impl Window {
     /// Opens the rings between this process (number `process` of `processes`) and the other processes of its machine,
     /// where its number is `place`. All processes of the communicator, which are the two or more processes of this
-    /// machine, call this together.
+    /// machine, call this function together.
     pub(crate) fn open(
         mpi: &Mpi,
         comm: Comm,
@@ -92,8 +92,8 @@ impl Window {
         self.outgoing[process].as_mut().is_some_and(|ring| ring.send_parts(number, parts))
     }
 
-    /// Releases the window's memory and the communicator. All processes of the machine call this together, after all
-    /// frames have been received.
+    /// Releases the window's memory and the communicator. All processes of the machine call this method together, after
+    /// all frames have been received.
     pub(crate) fn close(self, mpi: &Mpi) -> Result<(), Error> {
         let Self { comm, window, .. } = self;
         mpi.give_memory_back(window)?;

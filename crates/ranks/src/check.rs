@@ -86,8 +86,8 @@ impl Communicator {
     /// per collective. Between threads, ranks meet once more before a shift or an exchange, and ranks no longer run
     /// ahead in a short broadcast or reduction.
     ///
-    /// The check is off by default. Set it to the same value on all ranks. Communicators that are later made from this
-    /// communicator inherit the setting.
+    /// The check is off by default. Set the check to the same value on all ranks. Communicators that are later made
+    /// from this communicator inherit the setting.
     ///
     /// # Example
     /// ```

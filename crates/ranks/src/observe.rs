@@ -83,8 +83,8 @@ pub trait Observer: Send {
 
     /// Receives, after each step, a checkpoint from which a run can resume.
     ///
-    /// Writing a checkpoint costs far more than offering it. So an observer should write a checkpoint every few seconds
-    /// at most, and always after it returned [`Control::Stop`].
+    /// Writing a checkpoint costs far more than receiving the offer of a checkpoint. So an observer should write a
+    /// checkpoint every few seconds at most, and always after it returned [`Control::Stop`].
     fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
         let _ = checkpoint;
     }
@@ -100,9 +100,9 @@ pub trait Observer: Send {
     /// After an interrupt of this or another process, receives the state at the beginning of the abandoned step,
     /// instead of the next progress.
     ///
-    /// The run does not call this before the end of the first step, because there is nothing to resume from. The run
-    /// ends with its method's error `Stopped`. By default, the state is passed to [`checkpoint`](Self::checkpoint); no
-    /// other checkpoint follows.
+    /// The run does not call this method before the end of the first step, because there is nothing to resume from. The
+    /// run ends with its method's error `Stopped`. By default, the state is passed to [`checkpoint`](Self::checkpoint);
+    /// no other checkpoint follows.
     fn interrupted(&mut self, checkpoint: &dyn AnyCheckpoint) {
         self.checkpoint(checkpoint);
     }

@@ -268,7 +268,7 @@ impl Communicator {
     }
 
     /// Aligns the times of the traces in all processes. All times are then times of rank 0's process, to within the
-    /// duration of a barrier. Call it on all ranks after [`record`](Self::record).
+    /// duration of a barrier. Call this method on all ranks after [`record`](Self::record).
     ///
     /// Differences between the speeds of the clocks are not corrected.
     ///
@@ -291,8 +291,8 @@ impl Communicator {
         Ok(())
     }
 
-    /// Collects the records of ranks in other processes in the trace of rank 0, for its [`json`](Trace::json). Call it
-    /// on all ranks that record, after all of them have [stopped](Self::stop_recording).
+    /// Collects the records of ranks in other processes in the trace of rank 0, for its [`json`](Trace::json). Call
+    /// this method on all ranks that record, after all of them have [stopped](Self::stop_recording).
     ///
     /// # Errors
     /// Returns the errors of [`gather`](Self::gather).

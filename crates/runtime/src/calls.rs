@@ -144,7 +144,7 @@ pub(crate) fn nowhere<R>(poll: impl FnOnce() -> R) -> R {
 /// Hands the state of a guard to the turn of the operation at `place`, if this thread is polling that operation.
 ///
 /// # Errors
-/// Otherwise returns the state, because no turn would collect it.
+/// Returns the state if this thread is not polling that operation, because no turn would collect the state.
 pub(crate) fn leave<G: Any + Send>(place: CallSite, left: Box<G>) -> Result<(), Box<G>> {
     let mut left = Some(left);
     // A thread that is ending polls no operation.

@@ -64,8 +64,8 @@ pub(crate) struct Inner {
     /// of its own.
     links: Box<[Context]>,
     made_at: &'static Location<'static>,
-    /// The deadline, on the clock with which it was set. If the parent has a deadline too, this is the earlier of the
-    /// two.
+    /// The deadline, on the clock with which it was set. If the parent has a deadline too, this field holds the earlier
+    /// deadline.
     deadline: Option<Duration>,
     /// The context's own node in the tree of cancellation, or its parent's node.
     node: Option<Arc<Node>>,

@@ -83,7 +83,7 @@ pub struct Idle {
 }
 
 impl Idle {
-    /// Workers sleep at once. Use it for a dispatcher that should cost nothing while it waits.
+    /// Workers sleep at once. Use this policy for a dispatcher that should cost nothing while it waits.
     pub const SLEEP: Self = Self { spin: Duration::ZERO, yielding: Duration::ZERO };
 }
 
@@ -526,8 +526,8 @@ impl Handle {
         Task::new(task)
     }
 
-    /// Spawns a future that is already on the heap. Use it for many kinds of tasks with few tasks of each. Each kind of
-    /// task compiles to some thousand lines, and boxed futures share one kind.
+    /// Spawns a future that is already on the heap. Use this method for many kinds of tasks with few tasks of each
+    /// kind. Each kind of task compiles to some thousand lines, and boxed futures share one kind.
     pub(crate) fn spawn_boxed(&self, future: Pin<Box<dyn Future<Output = ()> + Send>>) -> Task<()> {
         self.spawn(future)
     }

@@ -154,10 +154,10 @@ fn wait_for(current: &Current, half: &Head) -> End {
 
 /// Runs the oldest fork of `thief`, if the thief is still busy with our fork; returns whether there was a fork.
 ///
-/// A waiting worker has no fork left in its own queue: the oldest forks are stolen first, and the fork that it waits
-/// for was stolen. A worker that takes a fork begins with an empty queue. So everything in the thief's queue belongs to
-/// its work for us. If the thief has ended that work meanwhile, the fork that we took may belong to any worker, and is
-/// given back to its owner.
+/// A waiting worker has no fork left in its own queue. The reason is that the oldest forks are stolen first, and the
+/// awaited fork was stolen. A worker that takes a fork begins with an empty queue. So everything in the thief's queue
+/// belongs to its work for us. If the thief has ended that work meanwhile, the fork that we took may belong to any
+/// worker, and is given back to its owner.
 fn help(current: &Current, thief: Option<usize>, is_at_it: impl Fn() -> bool) -> bool {
     let Some(queue) = thief.and_then(|thief| current.shared.forks.get(thief)) else { return false };
     if queue.is_empty() {
@@ -282,8 +282,8 @@ impl Handle {
     }
 }
 
-/// A closure that is on its way to a worker, and the wait for the closure's end. Dropping this value, even uncalled,
-/// ends the wait.
+/// A closure that is on its way to a worker, and the wait for the closure's end. Dropping a `Visit`, even before its
+/// closure was called, ends the wait.
 struct Visit {
     loan: Arc<Loan<()>>,
     latch: Arc<Latch>,

@@ -8,8 +8,8 @@
 //!   as other concurrent handlers.
 //! - *exclusive* ([`Handlers::exclusive`]): the handler has the state ([`Exclusive`]) and runs alone.
 //! - *independent* ([`Handlers::independent`]): the handler sees the latest snapshot, runs at any time and never waits.
-//! - *teardown* ([`Handlers::teardown`]): the handler runs once, after the ports of all branches except independent
-//!   branches have been closed and the handlers of these branches have ended. The teardown handler consumes the state.
+//! - *teardown* ([`Handlers::teardown`]): the handler runs once and consumes the state. Before it runs, the ports of
+//!   all branches except independent branches are closed, and their running handlers end.
 //!
 //! The setting [`Order`] decides which handler goes first; the default is the order of arrival, across all ports. On
 //! purpose, an interleave has no limit on waiting items, which you can set on the ports, and no lock for code outside
@@ -300,9 +300,9 @@ impl Settings {
 
     /// Makes the end of the interleave refuse all items in the ports that it closes. Every request among them fails as
     /// [`Refusal::Stopping`](crate::Refusal), so no sender waits for an answer that will never come. Use this setting
-    /// for services, whose items are all requests. Items that are not requests are dropped. If their port has a
-    /// [discard sink](crate::PortBuilder::on_discard), the sink gets them. Items that are offered to another receiver
-    /// of the port go to that receiver.
+    /// for services, whose items are all requests. Items that are not requests are dropped. If the port of a dropped
+    /// item has a [discard sink](crate::PortBuilder::on_discard), the sink gets the item. Items that are offered to
+    /// another receiver of the port go to that receiver.
     ///
     /// The refusal comes before the teardown handler begins (for the ports of independent branches, after it has
     /// ended), or when the dispatcher ends. An interleave that closes no ports refuses no items. Ports stay open with

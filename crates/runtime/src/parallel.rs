@@ -27,9 +27,9 @@ use crate::task::{Task, admit, block_on};
 const SPINS: u32 = 2000;
 const YIELDS: u32 = 50;
 
-/// The bit that says that a lender holds the gate. The lender sets and clears it.
+/// The bit that says that a lender holds the gate. The lender sets and clears this bit.
 const TAKEN: usize = 1 << (usize::BITS - 1);
-/// The bit that says that other threads may enter. The lender sets and clears it, only while `TAKEN` is set.
+/// The bit that says that other threads may enter. The lender sets and clears this bit, only while `TAKEN` is set.
 const OPEN: usize = 1 << (usize::BITS - 2);
 /// The bits that hold the number of threads inside: the rest of the word.
 const INSIDE: usize = OPEN - 1;
@@ -384,8 +384,8 @@ impl ParallelLoop {
     /// Your thread works too, and returns when all blocks have ended; it waits only for blocks that other threads have
     /// begun. If your thread is a worker, it helps meanwhile as [`join`](crate::fork_join::join) does. A helping worker
     /// runs forks of those blocks, including forks of loops and scopes in them. Blocks are handed out in ascending
-    /// order, each to the next worker that asks; within a block the indices ascend. You may call it on a worker and on
-    /// any other thread.
+    /// order, each to the next worker that asks; within a block the indices ascend. You may call this method on a
+    /// worker and on any other thread.
     ///
     /// Cost: one atomic addition for each block. For each helper, one queue entry if the loop is called on a thread
     /// that is not a worker, otherwise one fork. No allocation.

@@ -480,8 +480,8 @@ impl<T> Port<T> {
         self.core.state.lock().waiters.len()
     }
 
-    /// Drops the payload of a predicate's panic, and reports a predicate that took too long. Call this after releasing
-    /// the lock.
+    /// Drops the payload of a predicate's panic, and reports a predicate that took too long. Call this method after
+    /// releasing the lock.
     #[inline]
     pub(crate) fn settle_predicates(&self) {
         predicate::settle(|| self.name());

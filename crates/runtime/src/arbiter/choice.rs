@@ -293,8 +293,8 @@ choices!(6: A First 0, B Second 1, C Third 2, D Fourth 3, E Fifth 4, F Sixth 5);
 choices!(7: A First 0, B Second 1, C Third 2, D Fourth 3, E Fifth 4, F Sixth 5, G Seventh 6);
 choices!(8: A First 0, B Second 1, C Third 2, D Fourth 3, E Fifth 4, F Sixth 5, G Seventh 6, H Eighth 7);
 
-/// Waits for the first of several branches. Use it in place of [`choice!`](crate::choice) for branches whose number is
-/// known only at run time, or that are made elsewhere.
+/// Waits for the first of several branches. Use this function in place of [`choice!`](crate::choice) for branches whose
+/// number is known only at run time, or that are made elsewhere.
 ///
 /// If several branches are ready, the first in order wins, unless the choice is made [`fair`](Choice::fair). The other
 /// branches are dropped before the choice gives its output: their items stay in their ports in their positions.

@@ -86,7 +86,8 @@ impl ContextBuilder {
         }
     }
 
-    /// Makes the context without a parent. Use it for work without a caller, such as a service's own maintenance.
+    /// Makes the context without a parent. Use a context without a parent for work without a caller, such as a
+    /// service's own maintenance.
     ///
     /// # Example
     /// ```

@@ -161,7 +161,7 @@ impl Spares {
         self.surplus.load(Ordering::Acquire) > 0
     }
 
-    /// Updates `surplus`. Call this under the lock of `state`.
+    /// Updates `surplus`. Call this method under the lock of `state`.
     fn count(&self, state: &State) {
         // Release: pairs with the Acquire in `are_too_many`.
         self.surplus.store(state.on_duty.len().saturating_sub(state.sections), Ordering::Release);

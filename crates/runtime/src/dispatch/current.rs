@@ -206,9 +206,9 @@ pub(crate) fn current_clock() -> Option<Clock> {
     with_current(|current| current.map(|current| current.shared.clock.clone()))
 }
 
-/// Returns whether the task may continue; every wait calls this at its first poll. Without this check, a task that
-/// always finds its item at once would keep its worker for ever. If the result is false, the task has been woken again,
-/// and the wait must return pending.
+/// Returns whether the task may continue; every wait calls this function at its first poll. Without this check, a task
+/// that always finds its item at once would keep its worker for ever. If the result is false, the task has been woken
+/// again, and the wait must return pending.
 #[inline]
 pub(crate) fn may_go_on(context: &std::task::Context<'_>) -> bool {
     let may = with_current(|current| {

@@ -59,8 +59,8 @@ impl Catch {
 /// Calls `post`, and polls the first task that it wakes immediately, instead of leaving the task to the queue.
 ///
 /// The immediate poll needs a worker that has nothing else queued, and a task of its own dispatcher; otherwise this
-/// function only calls `post`. Call it as part of a wait, and look for the answer after `post`. The polled task may
-/// take as long as a handler does. Don't hold a lock that a handler may need.
+/// function only calls `post`. Call this function as part of a wait, and look for the answer after `post`. The polled
+/// task may take as long as a handler does. Don't hold a lock that a handler may need.
 ///
 /// Cost: less than a passage through the queue.
 ///

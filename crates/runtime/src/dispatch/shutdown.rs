@@ -109,8 +109,8 @@ impl Before {
 impl Dispatcher {
     /// Ends the dispatcher and reports the outcomes of its tasks.
     ///
-    /// If one of the dispatcher's own workers calls this, the shutdown cannot wait for that worker, which then counts
-    /// as leaked.
+    /// If one of the dispatcher's own workers calls this method, the shutdown cannot wait for that worker, which then
+    /// counts as leaked.
     ///
     /// # Example
     /// ```
@@ -175,7 +175,7 @@ impl Dispatcher {
     /// joins them. Returns the number of workers that had not ended in time.
     ///
     /// Only a worker inside a job can be late. Any other worker ends as soon as the system gives it a core, however
-    /// busy the machine is, so this method waits for such a worker without a limit.
+    /// busy the machine is. So this method waits for such a worker without a limit.
     fn wait_for_workers(&mut self, own: usize, until: Option<(Moment, Duration)>) -> usize {
         let shared = &self.handle.shared;
         let workers = std::mem::take(&mut self.workers);
@@ -238,8 +238,8 @@ impl Shared {
     }
 
     /// Drops work that was queued after the owner's last look. A thread that saw a running dispatcher and then lost its
-    /// core may queue work that no thread will ever look at. Call this after the work is in the common queue and after
-    /// a `SeqCst` fence ([`Sleep::notify`](super::sleep::Sleep::notify) is one).
+    /// core may queue work that no thread will ever look at. Call this method after the work is in the common queue and
+    /// after a `SeqCst` fence ([`Sleep::notify`](super::sleep::Sleep::notify) is one).
     ///
     /// A separate thread drops the work, for the reason that [`surrender`](Self::surrender) gives. If the system cannot
     /// start a thread, the caller drops it.

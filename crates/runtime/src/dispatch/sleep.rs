@@ -119,8 +119,8 @@ impl Sleep {
         self.looks.store(self.looks().wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// Announces work for all workers: wakes a sleeper if no worker is searching. Call it after the work is in its
-    /// queue.
+    /// Announces work for all workers: wakes a sleeper if no worker is searching. Call this method after the work is in
+    /// its queue.
     pub fn notify(&self) {
         // Orders the caller's write to a queue before the load below. The fences in `sleep` and `stop_search` order a
         // change of `word` before a look at the queues. So one of the two sees the other.

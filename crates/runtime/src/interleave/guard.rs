@@ -30,8 +30,8 @@ impl<S> Clone for Version<S> {
 
 /// The state of an interleave as it was when the handler started. A snapshot never changes, however long you keep it.
 ///
-/// A snapshot blocks no handler. You may clone it, send it to another thread and keep it after the handler has ended.
-/// While a snapshot of an older version lives, the next exclusive handler that changes the state changes a copy.
+/// A snapshot blocks no handler. You may clone a snapshot, send it to another thread and keep it after the handler has
+/// ended. While a snapshot of an older version lives, the next exclusive handler that changes the state changes a copy.
 ///
 /// Cost: incrementing a reference count.
 ///

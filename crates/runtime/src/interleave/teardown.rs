@@ -1,8 +1,8 @@
 //! The steps that end an interleave.
 //!
 //! 1. A teardown item arrives. Under the interleave's lock, the interleave closes, so that no more handlers start.
-//! 2. Before the post returns, the item is fetched (accepted) and the ports of all branches except independent branches
-//!    are closed, so later posters get an error.
+//! 2. Before the post returns, the item is fetched (accepted), and the ports of all branches except independent
+//!    branches are closed. Later posters get an error.
 //! 3. When the last running handler has ended, the branches leave their ports. Items whose handlers have not started
 //!    are still in the ports, in their positions, and are offered to other waiters.
 //! 4. The teardown handler runs alone, with the state.

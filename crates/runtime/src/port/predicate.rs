@@ -62,8 +62,8 @@ fn drop_payloads() {
     }
 }
 
-/// Drops the payloads of predicates' panics, and reports the slowest predicate if it was too slow. Call this after
-/// releasing the lock wherever predicates may have run.
+/// Drops the payloads of predicates' panics, and reports the slowest predicate if it was too slow. Call this function
+/// after releasing the lock wherever predicates may have run.
 #[inline]
 pub(crate) fn settle(port: impl FnOnce() -> String) {
     if HAS_PANICKED.is_up() {

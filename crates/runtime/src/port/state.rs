@@ -128,7 +128,7 @@ impl<T> State<T> {
     }
 
     /// Grants the places that became free to waiting requests. If the port is closed and empty, wakes the waiters for
-    /// its end. Call this after removing items, under the same lock.
+    /// its end. Call this method after removing items, under the same lock.
     #[inline]
     pub(crate) fn after_removal(&mut self, wake: &mut Wake) {
         if let Some(options) = &mut self.options {

@@ -146,7 +146,7 @@ impl Core {
         &self.name
     }
 
-    /// Adds jobs that workers may take. Call this under the lock, and notify the workers after releasing it.
+    /// Adds jobs that workers may take. Call this method under the lock, and notify the workers after releasing it.
     pub(super) fn show(&self, count: usize) {
         // Relaxed: a worker that misses the change reads `takeable` again. The counter changes only under the lock.
         self.ready.fetch_add(count, Ordering::Relaxed);
@@ -155,7 +155,7 @@ impl Core {
         self.takeable.fetch_add(count, Ordering::Release);
     }
 
-    /// Removes jobs that workers may no longer take. Call this under the lock.
+    /// Removes jobs that workers may no longer take. Call this method under the lock.
     pub(super) fn hide(&self, count: usize) {
         // Relaxed, both: a worker that looks unsuccessfully finds the queue empty under its lock. The sum is changed
         // first. Otherwise a worker that saw the old sum and then found no queue ready would keep looking until the sum
@@ -198,7 +198,8 @@ impl Core {
         self.has_rate.then(|| shared.clock.now())
     }
 
-    /// Admits waiters for which the rate has tokens, and schedules the next tick. Call this while holding no lock.
+    /// Admits waiters for which the rate has tokens, and schedules the next tick. Call this method while holding no
+    /// lock.
     pub(super) fn tick(self: &Arc<Self>, shared: &Arc<Shared>) {
         let Some(now) = self.now(shared) else { return };
         let (wake, next, number) = {
@@ -353,7 +354,7 @@ impl Core {
         Some(entry.job)
     }
 
-    /// Discards a task that has not begun, and calls the sink. Call this while holding no lock.
+    /// Discards a task that has not begun, and calls the sink. Call this method while holding no lock.
     pub(super) fn discard(&self, job: Job, reason: DiscardReason) {
         // Relaxed: the count is only for statistics.
         self.tally.discarded.fetch_add(1, Ordering::Relaxed);

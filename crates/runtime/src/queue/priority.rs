@@ -101,7 +101,7 @@ impl Registry {
         self.changed();
     }
 
-    /// Records a change of the list of queues. Call this under the lock.
+    /// Records a change of the list of queues. Call this method under the lock.
     fn changed(&self) {
         // Relaxed: a worker that comes because of a queue's work sees the change through that queue's `show`; other
         // workers read the list again later.
@@ -168,8 +168,8 @@ impl Rotation {
         }
     }
 
-    /// Returns the next job by rank; `own` takes a job from the dispatcher's own queues. Call this when a named queue
-    /// has work.
+    /// Returns the next job by rank; `own` takes a job from the dispatcher's own queues. Call this method when a named
+    /// queue has work.
     pub(crate) fn take(&mut self, registry: &Registry, own: impl FnMut() -> Option<Job>) -> Option<Job> {
         self.look_again(registry);
         let owes_share = self.strict_run >= STRICT_RUN;

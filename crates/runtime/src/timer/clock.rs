@@ -90,8 +90,8 @@ impl Clock {
         Self { core: self.core.clone(), factor: self.factor * factor }
     }
 
-    /// Returns the clock of the dispatcher whose task calls this; outside a dispatcher, one real clock for all threads
-    /// of the process.
+    /// Returns the clock of the dispatcher whose task calls this function; outside a dispatcher, one real clock for all
+    /// threads of the process.
     ///
     /// # Example
     /// ```

@@ -478,8 +478,8 @@ impl Endpoint {
         self.is_waiting
     }
 
-    /// Waits until all ranks have arrived and, without lines, the fold is done. Returns an error with the reason if
-    /// this will not happen.
+    /// Waits until all ranks have arrived and, without lines, the fold is done. Returns an error with the reason if the
+    /// exchange can never complete.
     ///
     /// Cancel-safe: a wait can be interrupted and resumed.
     pub(crate) fn poll_complete(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Trouble>> {

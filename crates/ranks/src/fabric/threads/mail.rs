@@ -212,7 +212,7 @@ impl Rank {
         (0..self.channels.len()).flat_map(|source| self.drain_from(source, incoming)).collect()
     }
 
-    /// Tells senders whether the inbox has a waiter. Call this under the lock `incoming`.
+    /// Tells senders whether the inbox has a waiter. Call this method under the lock `incoming`.
     fn note_sleepers(&self) {
         // Relaxed: a late 0 only makes a sender move its messages without need; a 1 that matters is stored before the
         // fence in `poll`.

@@ -2,8 +2,8 @@
 //! other lanes.
 //!
 //! A decision needs only the smallest stamp. Most often the lane with the smallest stamp moves on to its next entry and
-//! still has the smallest stamp. So the lane with the smallest stamp is stored outside the map, and an interleave with
-//! one active lane in each group never touches the map.
+//! still has the smallest stamp. So the lane with the smallest stamp is stored outside the map. An interleave with one
+//! active lane in each group never touches the map.
 
 use std::collections::BTreeMap;
 

@@ -15,8 +15,8 @@
 //!
 //! In a one-way broadcast or reduction, some ranks receive nothing, and run ahead of their receivers. Ranks that
 //! receive nothing wait for room in the lane ([`poll_room`](Endpoint::poll_room)), so that they are ahead by at most
-//! the number of the lane's slots. In these calls, the logs of the ranks reveal different calls (`log.rs`). A rank that
-//! abandons a receive must receive the message before its next call, so that no rank waits for room for ever.
+//! the number of the lane's slots. In one-way calls, the logs of the ranks reveal different calls (`log.rs`). A rank
+//! that abandons a receive must receive the message before its next call, so that no rank waits for room for ever.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |

@@ -68,7 +68,7 @@ impl OfferSlot {
     }
 
     /// Shows the parts of a lent message to `read` and returns true; returns false if the offer was revoked. The
-    /// receiver calls it once, when the slot holds that message.
+    /// receiver calls this method once, when the slot holds that message.
     pub(super) fn take(&self, read: &mut dyn FnMut(&[&[u8]])) -> bool {
         // Acquire: pairs with the Release in `Offer::drop`; what was deposited instead is visible. The slot's flag
         // makes the parts visible.

@@ -13,7 +13,7 @@ pub(super) struct Part {
 
 impl Endpoint {
     /// Returns this rank's end of a group of some of these ranks, including this rank; `members` are their numbers in
-    /// the world. All members call it, and the communicator's `number` identifies the group.
+    /// the world. All members call this method, and the communicator's `number` identifies the group.
     pub(crate) fn part(&self, number: u32, members: &[usize]) -> Self {
         let name = (number, members[0]);
         // These ends are dropped after the lock is released, because each then wakes its group.
