@@ -261,7 +261,7 @@ pub struct Execution {
     /// The engine. Default: [`Engine::Ranks`].
     pub engine: Engine,
     /// The number of ranks in this process, at least 1; there may be more ranks than threads. Only engines that [have
-    /// ranks](Engine::has_ranks) use it. Default: the number of threads that the machine runs at once.
+    /// ranks](Engine::has_ranks) use this number. Default: the number of threads that the machine runs at once.
     pub ranks: usize,
     /// The number of worker threads, at least 1. Default: the number of threads that the machine runs at once.
     pub threads: usize,
@@ -353,8 +353,8 @@ pub fn drive<P: Program>(execution: &Execution, rows: usize, program: &P) -> Res
     ends.into_values().nth(place).flatten().expect("that loop has ended")
 }
 
-/// A method's loop on one rank, which returns the reason for its failure, if it failed. The loop leaves its result for
-/// [`drive`].
+/// A method's loop on one rank, which returns the reason for its failure, if it failed. The loop stores its result
+/// where [`drive`] finds it.
 type Loop<'a> = Pin<Box<dyn Future<Output = Option<String>> + Send + 'a>>;
 
 /// Begins a loop, given its number among the loops of this process.

@@ -190,7 +190,7 @@ impl Ticket {
     }
 }
 
-/// One rank's end of a fabric over all ranks of the program. All communicators of the rank share it.
+/// One rank's end of a fabric over all ranks of the program. All communicators of the rank share this end.
 ///
 /// Between two ranks and within a context, messages are matched in the order in which they were sent.
 ///

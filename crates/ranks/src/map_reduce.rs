@@ -198,8 +198,8 @@ fn map<M: MapReduce>(
     emitted
 }
 
-/// The position of each key's value among the values of a leaf. A map looks this position up for each emitted value. So
-/// small keys, which are the usual keys, use an array.
+/// The position of each key's value among the values of a leaf. A map looks up the key's position for each emitted
+/// value. So small keys, which are the usual keys, use an array.
 #[derive(Default)]
 struct Positions {
     /// For each small key, its position plus one; 0 if the key has no position.

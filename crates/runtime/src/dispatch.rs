@@ -218,8 +218,8 @@ impl Builder {
         self
     }
 
-    /// Sets the clock of the dispatcher's tasks. Default: its own [real](Clock::real) clock. Several dispatchers may
-    /// share a clock.
+    /// Sets the clock of the dispatcher's tasks. Default: a [real](Clock::real) clock for this dispatcher alone.
+    /// Several dispatchers may share a clock.
     ///
     /// # Example
     /// See [`Clock`].

@@ -17,9 +17,9 @@
 //!
 //! A rank that finds a disagreement sends a notice to all ranks, and waiting ranks receive it. So among ranks that wait
 //! for each other, one rank always finds the disagreement. To see why, take the earliest call in which a rank waits.
-//! The rank that it waits for has passed that call, or is in that call. Then that rank made the call differently, or it
-//! waits itself for another rank. Ranks that agree do not wait for each other in a circle. Notices do not detect a rank
-//! that waits for a message of the program ([`Communicator::receive`]) that no rank sends. To limit such a wait, see
+//! The awaited rank has passed that call, or is in that call. So the awaited rank made the call differently, or waits
+//! itself for another rank. Ranks that agree do not wait for each other in a circle. Notices do not detect a rank that
+//! waits for a message of the program ([`Communicator::receive`]) that no rank sends. To limit such a wait, see
 //! [`Communicator::set_patience`].
 //!
 //! During a short wait, no notice is sent. So notices cost nothing in a collective whose ranks arrive at about the same

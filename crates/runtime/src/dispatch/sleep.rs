@@ -104,8 +104,8 @@ impl Sleep {
         }
     }
 
-    /// Returns the number of looks of the watch. A worker keeps this number when a job begins, and passes it to
-    /// [`notify_near`](Self::notify_near).
+    /// Returns the number of looks of the watch. A worker keeps the number of looks from the beginning of a job, and
+    /// passes it to [`notify_near`](Self::notify_near).
     #[inline]
     pub fn looks(&self) -> usize {
         // Relaxed: only a measure of time.

@@ -3,8 +3,8 @@
 //! All options of a port are in one box, which a plain port does not allocate. So in a port without options, a message
 //! costs one more pointer check. Each item and each *permit* takes one place in the port; together, items and permits
 //! never exceed the capacity. Waiters for a place are in order, and a place that becomes free is *granted* to the first
-//! of them. From that moment the place belongs to the waiter, as a permit. So no poster can overtake the waiter between
-//! its wake-up and its post.
+//! of them. From the grant on, the place belongs to the waiter, as a permit. So no poster can overtake the waiter
+//! between its wake-up and its post.
 //!
 //! Invariant whenever the port's lock is free: while any waiter has no grant, no place is free.
 

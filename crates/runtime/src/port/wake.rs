@@ -23,8 +23,8 @@ impl Wake {
 }
 
 impl Wake {
-    /// Wakes the tasks in the order in which they were added. Call this method before this value is dropped: calling
-    /// the wakers here costs less than in `drop`, to which the value would have to be moved.
+    /// Wakes the tasks in the order in which they were added. Call this method before the value is dropped. Calling the
+    /// wakers here costs less than in `drop`, to which the value would have to be moved.
     #[inline]
     pub(crate) fn ring(&mut self) {
         // Nearly always there is only one waker, and every message runs this code.
