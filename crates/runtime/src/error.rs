@@ -57,7 +57,8 @@ impl<T> fmt::Display for PostError<T> {
 
 impl<T> std::error::Error for PostError<T> {}
 
-/// The error of a receive, take or join that can never be answered. The failed wait has taken no item.
+/// The error of a receive, take, join, gather or exchange that can never get its items. The failed wait has taken no
+/// item.
 ///
 /// The error is one word, so that the output of a receive is two words and fits into registers. The output travels
 /// through every layer of futures, and nearly always contains no error.
@@ -79,7 +80,7 @@ pub struct ReceiveError {
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<std::task::Poll<Result<u64, ReceiveError>>>() == 16);
 
-/// The reason why a receive, take or join can never be answered; see [`ReceiveError::kind`].
+/// The reason why a receive, take, join, gather or exchange can never get its items; see [`ReceiveError::kind`].
 ///
 /// # Example
 /// ```
@@ -99,12 +100,14 @@ pub enum ReceiveErrorKind {
         /// The port's name.
         port: String,
     },
-    /// A join names the same port twice. Instead, ask for two items of the port: `(&port, 2)`.
+    /// A join, or a gather from two ports, names the same port twice. To join two items of one port, ask for them
+    /// together: `(&port, 2)`.
     SamePort {
         /// The port's name.
         port: String,
     },
-    /// The predicate panicked when it was shown an item. The item stays in its position.
+    /// The predicate, or an exchange's comparison of sources, panicked when it was shown an item. The item
+    /// stays in its position.
     Predicate {
         /// The port's name.
         port: String,
@@ -228,7 +231,8 @@ pub enum TaskError {
         /// The panic's message.
         message: String,
     },
-    /// The task was cancelled: by its handle, or because its dispatcher was shut down first.
+    /// The task was cancelled: by its handle, by the end of its context, or because its dispatcher or its queue
+    /// accepted no more tasks.
     Cancelled,
     /// The queue discarded the task before it began: by its policy, or because the queue was cleared.
     Discarded,
