@@ -9,8 +9,8 @@
 //! `try_receive` takes the oldest item, even if that item was offered to a receiver. The receiver that loses the item
 //! keeps waiting in its old position.
 //!
-//! The parts that only some ports have (capacity, permits, a discard sink) are stored separately, in `port/options.rs`.
-//! Read next: `port/waiters.rs`, then `arbiter.rs`.
+//! The parts that only some ports have, such as a capacity, permits or a discard sink, are stored separately, in
+//! `port/options.rs`. Read next: `port/waiters.rs`, then `arbiter.rs`.
 
 pub(crate) mod builder;
 pub(crate) mod counting_filter;

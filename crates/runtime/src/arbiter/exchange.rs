@@ -137,13 +137,13 @@ impl<T, S: Clone + 'static, K: Fn(&T) -> S + Clone + Send + Unpin + 'static> Rul
 ///
 /// All other items stay in the port: later items of the same sources, for the next stage, and items of other sources.
 /// Cancel-safe: until the set is complete, all items stay in the port, visible to other receivers. You may await the
-/// exchange again, through `&mut`, for the items of the next stage; this allocates nothing.
+/// exchange again, through `&mut`, for the items of the next stage; with an array of sources, this allocates nothing.
 ///
 /// Sources are compared under the port's lock, as by a predicate.
 ///
 /// Cost: one lock and one wake-up, by the item that completes the set. Each item that waits in the port, up to the last
-/// item taken, is compared with each source that is still missing. The first wait of an exchange makes two small
-/// allocations.
+/// item taken, is compared with each source that is still missing. With an array of sources, the first wait of an
+/// exchange makes three small allocations.
 ///
 /// # Errors
 /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and lacks an item of a

@@ -188,8 +188,8 @@ impl ContextBuilder {
         self
     }
 
-    /// Makes the context with the options of this builder. Cost: one allocation, two if baggage stays, and one more
-    /// each for cancellation and for a deadline.
+    /// Makes the context with the options of this builder. Cost: an allocation each for the context, its name and its
+    /// baggage, and twice that if baggage stays. Cancellation and a deadline need further allocations.
     ///
     /// # Example
     /// See [`ContextBuilder`].

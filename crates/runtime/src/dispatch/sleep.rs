@@ -148,8 +148,9 @@ impl Sleep {
     }
 
     /// Announces that a worker has queued work for itself, now `queued` jobs, in a job that began when the watch had
-    /// looked `since` times. The worker will reach that work itself. A sleeper is woken in three cases: no sleeper is
-    /// on watch, the job is already long, or many jobs wait.
+    /// looked `since` times. The worker will reach that work itself. If no worker searches, a sleeper is woken in three
+    /// cases: no sleeper is on watch, the job is already long, or many jobs wait. Without a watch, this method works as
+    /// [`notify`](Self::notify) does.
     #[inline]
     pub fn notify_near(&self, since: usize, queued: impl FnOnce() -> usize) {
         if self.watch.is_none() {
