@@ -283,9 +283,9 @@ impl Traffic {
         self.come.pop_front()
     }
 
-    /// Sends and receives all frames that it can without waiting; [`next`](Self::next) then returns complete frames.
-    /// The method takes at most `most` frames from each ring: [`take_near`](Self::take_near) can take the frames that
-    /// stay there.
+    /// Sends held-back frames and receives frames, as far as possible without waiting; [`next`](Self::next) then
+    /// returns complete frames. The method takes at most `most` frames from each ring: [`take_near`](Self::take_near)
+    /// can take the frames that stay there.
     pub(crate) fn progress(&mut self, most: usize) -> Result<(), Error> {
         if let Some(window) = &mut self.window {
             for place in 0..window.incoming.len() {
