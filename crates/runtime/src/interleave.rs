@@ -642,7 +642,8 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         Ok(())
     }
 
-    /// Waits until the interleave has ended: the teardown handler has returned and no other handler runs.
+    /// Waits until the interleave has ended, by its teardown or by [`stop`](Interleave::stop), and no handler runs any
+    /// more.
     ///
     /// Cancel-safe; any number of tasks may wait.
     ///
