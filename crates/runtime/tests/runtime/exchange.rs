@@ -58,7 +58,7 @@ pub fn ring(dispatcher: &Dispatcher, ranks: usize, stages: usize) -> usize {
     run
 }
 
-// The full number of 500,000 stages runs in the example `rendezvous`, which repeats this for the same rings.
+// The example `rendezvous` runs the full number of 500,000 stages on the same rings.
 // Catalogue: 78
 #[test]
 fn rings_of_2_to_64_ranks_on_1_to_n_workers_see_their_own_stage_and_end() {
