@@ -37,7 +37,7 @@ fn what_waits_behind_a_blocked_worker_runs_in_its_place() {
 #[test]
 fn every_worker_may_block_for_another_as_long_as_there_are_spares() {
     for dispatcher in each(16) {
-        // Each task blocks its thread until the next task posts; the test posts to the last port.
+        // Each task blocks its thread until the next task posts; a further task posts to the last port.
         let ports: Vec<Port<usize>> = (0..17).map(|_| Port::named("link")).collect();
         let tasks = (0..16)
             .map(|i| {
