@@ -250,8 +250,8 @@ fn microseconds(ns: i64) -> String {
 impl Communicator {
     /// Records the actions of this rank from now on, with this communicator and with communicators made from it later.
     ///
-    /// Cost: two reads of the clock for each call and for each wait in a call, and memory for the spans, if the trace
-    /// keeps spans.
+    /// Cost: two reads of the clock for each call and for each wait in a call. If the trace keeps spans, also memory
+    /// for the spans.
     ///
     /// # Example
     /// See [`Trace`].

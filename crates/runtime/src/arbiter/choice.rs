@@ -42,10 +42,10 @@ mod sealed {
 /// A future that may be dropped at any moment without losing anything, as a branch of a choice must be.
 ///
 /// Sealed. Implemented for the waits of this crate, such as receives, joins, choices, reservations, timers, answers and
-/// tasks, and for references to them and boxes of them. [`std::future::ready`] is a branch that is always ready. A task
-/// that loses is cancelled, and an answer that loses is given up, as always when their handles are dropped. Use `&mut
-/// task` as the branch to let the task continue. A waiting post holds an item, so it can be a branch only as `&mut
-/// post`. For your own futures, see [`cancel_safe`].
+/// tasks. References to branches and boxes of branches are branches too. [`std::future::ready`] is a branch that is
+/// always ready. A task that loses is cancelled, and an answer that loses is given up, as always when their handles are
+/// dropped. Use `&mut task` as the branch to let the task continue. A waiting post holds an item, so it can be a branch
+/// only as `&mut post`. For your own futures, see [`cancel_safe`].
 ///
 /// A persistent receiver cannot be a branch, because it would have to be registered again after each choice that it
 /// loses:

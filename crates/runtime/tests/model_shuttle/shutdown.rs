@@ -1,5 +1,5 @@
-//! The end of a dispatcher beside threads that still wake its tasks and post to its receivers: work that comes too late
-//! is dropped, by whichever thread, and no work stays in a queue into which no thread looks.
+//! The end of a dispatcher while threads still wake its tasks and post to its receivers: work that comes too late is
+//! dropped, by whichever thread, and no work stays in a queue into which no thread looks.
 
 use std::sync::Arc;
 

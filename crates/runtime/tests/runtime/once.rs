@@ -132,7 +132,7 @@ fn an_item_that_was_there_is_in_its_port_until_the_handler_is_called() {
     let (port, entered) = (Port::new(), Port::new());
     port.post(7).unwrap();
     let (tell, handle) = (entered.clone(), dispatcher.handle().clone());
-    // The only worker is busy until the dispatcher has been told to end.
+    // The only worker is busy until the dispatcher's end has begun.
     let busy = dispatcher.spawn(async move {
         tell.post(()).unwrap();
         while handle.execute(|| ()).is_ok() {
