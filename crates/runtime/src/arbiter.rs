@@ -9,7 +9,7 @@
 //! dispatcher's queue.**
 //!
 //! No lock is held while a task is woken, a handler runs or a user's value is dropped. Predicates are the only
-//! exception, as their documentation says.
+//! exception: they run under a lock, as their documentation says.
 //!
 //! A choice needs no protocol, because its branches hold nothing. A choice polls its branches in order, and the first
 //! branch that claims wins (`choice.rs`).

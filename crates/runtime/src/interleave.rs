@@ -298,11 +298,11 @@ impl Settings {
         self
     }
 
-    /// Makes the end of the interleave refuse all items in the ports that it closes. Every request among them fails as
-    /// [`Refusal::Stopping`](crate::Refusal), so no sender waits for an answer that will never come. Use this setting
-    /// for services, whose items are all requests. Items that are not requests are dropped. If the port of a dropped
-    /// item has a [discard sink](crate::PortBuilder::on_discard), the sink gets the item. Items that are offered to
-    /// another receiver of the port go to that receiver.
+    /// Makes the end of the interleave refuse all items in the ports that it closes. Every request in these ports fails
+    /// as [`Refusal::Stopping`](crate::Refusal), so no sender waits for an answer that will never come. Use this
+    /// setting for services, whose items are all requests. Items that are not requests are dropped. If the port of a
+    /// dropped item has a [discard sink](crate::PortBuilder::on_discard), the sink gets the item. Items that are
+    /// offered to another receiver of the port go to that receiver.
     ///
     /// The refusal comes before the teardown handler begins (for the ports of independent branches, after it has
     /// ended), or when the dispatcher ends. An interleave that closes no ports refuses no items. Ports stay open with

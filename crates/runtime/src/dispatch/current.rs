@@ -42,8 +42,8 @@ pub(crate) struct Current {
 }
 
 /// Decides when a worker that forks rings for a sleeper. The worker rings at the first fork. After each ring that
-/// brought no worker in time, it waits for twice as many forks. So long halves find help, and short halves cost no
-/// system call.
+/// brought no worker in time, the worker waits for twice as many forks. So long halves find help, and short halves cost
+/// no system call.
 #[derive(Default)]
 pub(crate) struct ForkBell {
     /// The number of forks until the next ring.

@@ -1,4 +1,4 @@
-//! The list of living tasks. An abort needs it to reach suspended tasks, because nothing else knows their wakers.
+//! The list of living tasks. An abort needs the list to reach suspended tasks, because nothing else knows their wakers.
 //!
 //! The list has one part for each worker and one part for all other threads. So the two locks that each task takes are
 //! hardly ever contended.

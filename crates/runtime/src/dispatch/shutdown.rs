@@ -226,8 +226,8 @@ impl Shared {
     /// drops it, because the owner checks the common queue until all tasks are gone. After the owner's last look,
     /// [`drop_late`](Self::drop_late) decides which thread drops it.
     ///
-    /// This method never drops the work itself. Callers of wakers may hold locks. If dropping the future took the same
-    /// lock, the thread would wait for itself.
+    /// This method never drops the work itself. Callers of wakers may hold locks. If dropping the future took a lock
+    /// that the caller holds, the thread would wait for itself.
     pub(crate) fn surrender(&self, job: Job) {
         self.injector.push(job);
         // Required by `drop_late`.
