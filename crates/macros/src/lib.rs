@@ -1,5 +1,5 @@
-//! The derive macros of the runtime and of services. Use them through `lehr_runtime` and `lehr_services`, because their
-//! output contains names of those crates.
+//! The derive macros of `lehr_runtime` and `lehr_services`. Use the macros through these crates, because their output
+//! contains names of these crates.
 //!
 //! `PortSet` makes a set of ports from an enum. `variants.rs` says which enums are allowed and how the names of the
 //! parts are formed; `one_queue.rs` and `split.rs` generate the two modes. This crate does not know how a port works.
@@ -19,10 +19,10 @@ use variants::{Mode, Set};
 
 /// Makes a set of ports from an enum of messages, with a variant for each kind of message.
 ///
-/// Without options, `enum Ops` gets `OpsPort`: one queue for messages of all kinds, which keeps their order of arrival.
-/// It has a receive method for each kind. With `#[port_set(split)]`, `Ops` gets `OpsPorts`: a separate port for each
-/// kind, for joins and capacities, and a `post` that finds the right port. For examples and the generated code, see the
-/// module page of `lehr_runtime::port_set`.
+/// Without options, `enum Ops` gets the type `OpsPort`: one queue for messages of all kinds, which keeps their order of
+/// arrival. `OpsPort` has a receive method for each kind. With `#[port_set(split)]`, `Ops` gets the type `OpsPorts`: a
+/// separate port for each kind, for joins and capacities, and a `post` that finds the right port. For examples and the
+/// generated code, see the module page of `lehr_runtime::port_set`.
 ///
 /// # Errors
 /// Fails at compile time if the type is not an enum with variants, if two variants give the same name, or on an unknown
@@ -35,18 +35,19 @@ pub fn port_set(input: TokenStream) -> TokenStream {
 
 /// Makes a struct an operation of a service.
 ///
-/// `#[operation(contract = …, verb = …, name = "…")]` says to which contract the operation belongs. Further options:
+/// `#[operation(contract = …, verb = …, name = "…")]` gives the contract that the operation belongs to, its verb, and
+/// its name. Further options:
 /// - `reply = …`: the type of the answer (default: `()`).
 /// - `key = …`: the field by which subscribers choose changes, or the path to it, such as `body.job`.
 /// - `raw("…")`: media types of bodies that the operation takes unchanged.
-/// - `body`: for a struct with one field that is the whole message, in place of a derived `JsonSchema`. Its schema is
-///   the field's schema, and `of` makes the struct from the field.
+/// - `body`: for a struct with one field that is the whole message, in place of a derived `JsonSchema`. The struct's
+///   schema is the field's schema, and `of` makes the struct from the field.
 ///
 /// For examples, see `lehr_services::Operation`.
 ///
 /// # Errors
-/// Fails at compile time if the type is not a struct, or if an option is missing, unknown or given twice. It also fails
-/// if clients could not call the operation by its name.
+/// Fails at compile time if the type is not a struct, or if an option is missing, unknown or given twice. The derive
+/// also fails if the name has characters other than lower-case letters, digits and underscores.
 #[proc_macro_derive(Operation, attributes(operation))]
 pub fn operation(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

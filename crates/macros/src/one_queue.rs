@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 
 use crate::variants::{Set, Variant};
 
-/// Returns the code of the port set's type and its methods.
+/// Returns the code of the type `OpsPort`, its methods and its trait implementations.
 pub(crate) fn write(set: &Set<'_>) -> Tokens {
     let (name, visibility) = (&set.input.ident, &set.input.vis);
     let port = format_ident!("{name}Port");
@@ -83,7 +83,7 @@ fn methods(set: &Set<'_>, variant: &Variant<'_>) -> Tokens {
     let Variant { name: kind, payload, pattern, parts, .. } = variant;
     let (post, receive, on) = (variant.method("post"), variant.method("receive"), variant.method("on"));
     let is_kind = quote!(|message: &#name #arguments| ::core::matches!(message, #name::#kind { .. }));
-    // An enum with one variant needs no other arm.
+    // For an enum with one variant, the match needs no other arm.
     let other = (set.variants.len() > 1)
         .then(|| quote!(_ => ::core::unreachable!("the predicate accepted this variant only"),));
     let open = quote!(|message: #name #arguments| match message { #pattern => #parts, #other });

@@ -1,4 +1,4 @@
-//! Makes a struct an operation of a service: the message, and its place in a contract.
+//! Makes a struct an operation of a service: the struct is the message, and the options give its place in a contract.
 
 use proc_macro2::TokenStream as Tokens;
 use quote::quote;
@@ -7,13 +7,13 @@ use syn::parse::Parse;
 use syn::punctuated::Punctuated;
 use syn::{Data, DeriveInput, Error, Field, Ident, LitStr, Member, Result, Token, Type, parenthesized};
 
-/// The options of `#[operation(…)]`.
+/// The options that a user gives in `#[operation(…)]`.
 struct Options {
     contract: Type,
     verb: Ident,
     name: LitStr,
     reply: Option<Type>,
-    /// `path`, or `body.path`: the fields that lead from the message to its key.
+    /// The fields that lead from the message to its key, such as `path` or `body.path`.
     key: Option<Punctuated<Member, Token![.]>>,
     raw: Option<Punctuated<LitStr, Token![,]>>,
     has_body: bool,
@@ -57,7 +57,8 @@ pub(crate) fn write(input: &DeriveInput) -> Result<Tokens> {
     })
 }
 
-/// Makes the schema and the constructor of an operation with one field that is the whole message.
+/// Returns the code of the schema and of the constructor `of`, for an operation with one field that is the whole
+/// message.
 fn forward(input: &DeriveInput, body: &Field) -> Tokens {
     let (name, visibility, body_type) = (&input.ident, &input.vis, &body.ty);
     let (generics, arguments, bounds) = input.generics.split_for_impl();
@@ -129,7 +130,7 @@ impl Options {
     }
 }
 
-/// Sets an option, or reports an error if it was set before.
+/// Sets an option to the value that `read` returns, or returns an error if the option was set before.
 fn set<T>(
     to: &mut Option<T>,
     option: &ParseNestedMeta<'_>,

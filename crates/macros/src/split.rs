@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 
 use crate::variants::Set;
 
-/// Returns the code of the port set's type and its methods.
+/// Returns the code of the type `OpsPorts`, its methods and its trait implementations.
 pub(crate) fn write(set: &Set<'_>) -> Tokens {
     let (name, visibility) = (&set.input.ident, &set.input.vis);
     let ports = format_ident!("{name}Ports");

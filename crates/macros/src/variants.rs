@@ -5,31 +5,31 @@ use quote::{format_ident, quote};
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, Result};
 
-/// The way in which the set keeps items.
+/// The way in which a port set keeps its messages.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// All items in one queue, in order of arrival.
+    /// All messages in one queue, in order of arrival.
     OneQueue,
-    /// A separate port for each kind.
+    /// A separate port for each kind of message.
     Split,
 }
 
-/// An enum from which a port set can be made.
+/// An enum from which a port set is made, and the options given on it.
 pub(crate) struct Set<'a> {
     pub(crate) input: &'a DeriveInput,
     pub(crate) mode: Mode,
     pub(crate) variants: Vec<Variant<'a>>,
 }
 
-/// One kind of message.
+/// A variant of the enum, which is one kind of message.
 pub(crate) struct Variant<'a> {
     pub(crate) name: &'a Ident,
-    /// The variant's name in snake case, as part of the names of methods.
+    /// The variant's name in snake case, which is part of the names of methods.
     pub(crate) snake: String,
     /// The variant's name in snake case, as the name of a field.
     pub(crate) field: Ident,
-    /// The type that a receiver gets. It is the field of a variant with one field, a tuple for several, and `()` for
-    /// none.
+    /// The type that a receiver gets. The payload is the type of the variant's only field, a tuple of the types of
+    /// several fields, or `()` without fields.
     pub(crate) payload: Tokens,
     /// `Ops::Variant { 0: f0, x: f1, .. }`: a pattern that takes a value apart, and an expression that puts it
     /// together.
@@ -39,7 +39,7 @@ pub(crate) struct Variant<'a> {
 }
 
 impl<'a> Set<'a> {
-    /// Reads the enum.
+    /// Reads the enum's variants and options.
     ///
     /// # Errors
     /// Fails if `PortSet` cannot be derived for the enum. The error points at the faulty part.

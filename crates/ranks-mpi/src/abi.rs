@@ -12,9 +12,9 @@ use std::ffi::{c_char, c_int, c_void};
 /// `MPI_Count`: 64 bits, signed.
 pub(crate) type Count = i64;
 
-/// Declares a handle type. The ABI's handles are pointers to incomplete structs with small integers as predefined
-/// values. Lehr never follows them, so an address-sized number replaces them: it is passed the same way, and can cross
-/// threads.
+/// Declares the types of MPI's handles. The ABI's handles are pointers to incomplete structs, and its predefined
+/// handles are small integers. Lehr never follows these pointers, so each handle is an address-sized number, which is
+/// passed in the same way and can cross threads.
 macro_rules! handles {
     ($($(#[$doc:meta])* $name:ident { $($(#[$constant_doc:meta])* $constant:ident = $value:literal,)* })*) => {$(
         $(#[$doc])*
@@ -31,7 +31,7 @@ macro_rules! handles {
 handles! {
     /// `MPI_Comm`.
     Comm {
-        /// All processes of the job.
+        /// The communicator of all processes of the job.
         WORLD = 0x101,
     }
     /// `MPI_Info`.
@@ -46,7 +46,7 @@ handles! {
     }
     /// `MPI_Errhandler`.
     ErrorHandler {
-        /// Errors are returned as return codes.
+        /// MPI returns errors as return codes.
         RETURN = 0x143,
     }
     /// `MPI_Request`.
@@ -61,7 +61,7 @@ handles! {
     }
     /// `MPI_Datatype`.
     Datatype {
-        /// Uninterpreted bytes.
+        /// The type of bytes, which MPI does not convert.
         BYTE = 0x247,
     }
 }
@@ -104,7 +104,7 @@ macro_rules! functions {
             #[cfg(test)]
             pub(crate) const SYMBOLS: &[&str] = &[$($symbol),*];
 
-            /// Looks up every function.
+            /// Looks up every function of the table in the library.
             ///
             /// # Errors
             /// Returns the name of the first missing symbol.

@@ -1,4 +1,4 @@
-//! The cores of this machine.
+//! Counts the cores of this machine.
 
 /// Returns the number of cores that the machine has, even if this process is bound to only some of them.
 pub(crate) fn cores() -> usize {
@@ -7,7 +7,7 @@ pub(crate) fn cores() -> usize {
     count(online.trim()).unwrap_or_else(bound)
 }
 
-/// Returns the length of a list of ranges, such as `0-3,8`.
+/// Returns the number of cores in a list of ranges, such as 5 for `0-3,8`; `None` if the list cannot be read.
 fn count(list: &str) -> Option<usize> {
     let length = |range: &str| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));

@@ -1,15 +1,15 @@
-//! Errors of MPI: the reason why no MPI can be used, or why a call failed.
+//! The errors of this crate: the reasons why Lehr cannot use MPI, or why a call of MPI failed.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Errors between Lehr and the MPI library.
+/// The reason why Lehr cannot use MPI, or why a call of MPI failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// Lehr found no library with the standard ABI. Install one, or name it in `LEHR_MPI_LIBRARY`.
+    /// Lehr found no library with the standard ABI. Install such a library, or name it in `LEHR_MPI_LIBRARY`.
     NotFound {
-        /// The launcher's description of this process.
+        /// The description of this process by its launcher.
         started: String,
         /// Each place that Lehr searched, with the problem there.
         looked_at: Vec<String>,
@@ -21,16 +21,17 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
-    /// The library and the launcher do not belong together: each process believes that it is alone.
+    /// The library and the launcher do not belong together: the library sees another number of processes than the
+    /// launcher started.
     Strangers {
-        /// The launcher's description of this process.
+        /// The description of this process by its launcher.
         started: String,
-        /// The library's description of this process.
+        /// The library's description of itself.
         library: String,
         /// The number of processes that the library sees.
         processes: usize,
     },
-    /// MPI was already started in this process; it can be started only once.
+    /// MPI was already started in this process, and can be started only once.
     Started,
     /// A call of MPI failed.
     Call {

@@ -2,21 +2,23 @@
 //! other messages as frames over MPI.
 //!
 //! Each process has the same number t of ranks. Process p has the ranks from p t to (p + 1) t - 1, so that most
-//! neighbours are in the same process. With one rank in each process, this is the fabric `mpi` of the papers. With
-//! several, it is their hybrid: threads within a process, MPI between processes.
+//! neighbours are in the same process. With one rank in each process, the fabric is the fabric `mpi` of the papers.
+//! With several ranks in each process, the fabric is the hybrid of the papers: threads within a process, MPI between
+//! processes.
 //!
-//! **Progress.** MPI moves messages only when it is called. A waiting rank calls it from its own task. It calls several
-//! times in a row, because the message is often only a microsecond away. Then it yields the processor to other
+//! **Progress.** MPI moves messages only when it is called. A waiting rank calls MPI from its own task, several times
+//! in a row, because the message is often only a microsecond away. Then the rank yields the processor to other
 //! processes and asks to be polled again, so that other tasks of the same worker can run. A waiting rank therefore
-//! holds no thread. After some milliseconds without success, it naps between looks, if its worker has nothing else to
-//! do. So waiting for a late rank costs hardly any processor time.
+//! holds no thread. After some milliseconds without success, the rank naps between its polls, if every rank has its own
+//! worker. So waiting for a late rank costs hardly any processor time.
 //!
-//! **Short messages** between processes of one machine go from the sender's parts into the ring. From there they go to
-//! the receiver's memory, if the receiver waits for them and nothing older has arrived. This needs no allocation and no
-//! search of an inbox. All other messages go through an inbox.
+//! **Short messages** between processes of one machine go directly from the sender's memory into a ring in shared
+//! memory (`window.rs`). From the ring they go directly to the receiver's memory, if the receiver waits for them and
+//! nothing older has arrived. A message that goes this way needs no allocation and no search of an inbox. All other
+//! messages go through an inbox.
 //!
-//! If a machine has more ranks than cores, a rank yields after its first look. While all ranks of a process compute,
-//! its long messages pause, as in any MPI program.
+//! If a machine has more ranks than cores, a waiting rank yields after its first look at MPI. While all ranks of a
+//! process compute, its long messages pause, as in any MPI program.
 
 use std::borrow::Cow;
 use std::task::{Context, Poll};
@@ -45,7 +47,7 @@ const PARTS: usize = 4;
 /// The number of unsuccessful polls after which a waiting rank naps: a few milliseconds, about a hundred times as long
 /// as a nap.
 const POLLS: u64 = 512;
-/// The duration of a nap.
+/// The duration of a nap, for which a waiting rank sleeps.
 const NAP: Duration = Duration::from_micros(50);
 
 /// The state that the ranks of one process share during a run.
@@ -54,11 +56,11 @@ struct Here {
     inboxes: Arc<[Inbox]>,
     run: u32,
     spins: u32,
-    /// Whether every rank has its own worker, which may nap.
+    /// Whether waiting ranks may nap, because every rank has its own worker.
     may_nap: bool,
 }
 
-/// One rank's end.
+/// One rank's end of the fabric, in a run.
 pub(crate) struct Endpoint {
     here: Arc<Here>,
     /// The number of this rank among the ranks of this process.
@@ -68,7 +70,7 @@ pub(crate) struct Endpoint {
     in_vain: Count,
 }
 
-/// Creates the ends of this process's ranks for a new run, in order of rank; returns the number of the run too.
+/// Creates the ends of this process's ranks for a new run, in order of rank. Returns them and the number of the run.
 /// `may_spin` says that every rank has its own worker.
 pub(crate) fn endpoints(post: &Arc<Post>, threads: usize, may_spin: bool) -> Result<(Vec<Endpoint>, u32), Error> {
     let ranks = threads.checked_mul(post.processes());
@@ -85,21 +87,21 @@ pub(crate) fn endpoints(post: &Arc<Post>, threads: usize, may_spin: bool) -> Res
     Ok(((0..threads).map(end).collect(), run))
 }
 
-/// Returns the error that ranks get when MPI fails.
+/// Returns the error that ranks get when MPI fails, given MPI's error.
 pub(crate) fn transport(error: crate::Error) -> Error {
     Error::Transport { message: error.to_string() }
 }
 
 impl Endpoint {
-    /// Returns the trailer of a message from this rank.
+    /// Returns the trailer for a message from this rank to rank `to`.
     fn trailer(&self, to: usize, label: Label) -> Trailer {
         let Label { context, tag, receipt } = label;
         let (source, run) = (self.rank() as u32, self.here.run);
         Trailer { run, source, to: to as u32, context, tag, receipt, kind: Kind::Message }
     }
 
-    /// Takes the wanted message straight out of a ring. It must be short and the next in the ring, and the inbox must
-    /// have no older message.
+    /// Takes a message that matches straight out of a ring. The message must be short and the next in the ring, and
+    /// this rank's inbox must be idle.
     fn take_near(&self, pattern: &Pattern, frame: &mut [u8; SHORT]) -> Option<(Envelope, usize)> {
         let (inbox, threads) = (&self.here.inboxes[self.thread], self.here.inboxes.len());
         let (source, me) = (pattern.source?, self.rank() as u32);
@@ -110,7 +112,7 @@ impl Endpoint {
         // Looks only once if other ranks of this process may want the lock.
         let looks = if threads == 1 { self.here.post.looks() } else { 1 };
         // Checked under the lock under which all frames from other processes are put into inboxes. So no older message
-        // from the source can arrive in between.
+        // from the source can arrive between the check and the taking of the message.
         let label = |trailer: &Trailer| Label { context: trailer.context, tag: trailer.tag, receipt: trailer.receipt };
         let is_wanted = |trailer: &Trailer| {
             let from = trailer.source as usize;
@@ -132,7 +134,7 @@ impl Endpoint {
         None
     }
 
-    /// Sends a frame to all other processes.
+    /// Sends a frame without a body to all other processes.
     fn tell_all(&self, trailer: Trailer) {
         let post = &self.here.post;
         for process in (0..post.processes()).filter(|&process| process != post.process()) {

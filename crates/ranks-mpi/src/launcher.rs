@@ -1,22 +1,22 @@
 //! Detects whether an MPI launcher started this process, and reads the process's number and the number of processes.
 //!
-//! A launcher sets environment variables for its processes; each family of launchers has its own. The launcher must be
-//! known before MPI is found: if one of four processes finds no library, it must report this and end. Otherwise each of
-//! the four would compute the whole run alone. The values read here are only claims; `process.rs` compares them with
-//! the library's after its start.
+//! A launcher sets environment variables for its processes; each family of launchers has its own variables. Lehr must
+//! know the launcher before it finds MPI: if four processes find no library, they must report this and end. Otherwise
+//! each of them would compute the whole run alone. The values read here are only claims; after MPI has started,
+//! `process.rs` compares them with the library's values.
 
-/// One family of launchers.
+/// A family of launchers, which set the same environment variables.
 struct Family {
-    /// The usual name of the family.
+    /// The name of the family in messages.
     name: &'static str,
-    /// The variable with this process's number. If it is set, this family started the process.
+    /// The variable with this process's number. If this variable is set, a launcher of this family started the process.
     rank: &'static str,
-    /// The variables with the number of processes; the first one that is set counts.
+    /// The variables with the number of processes; the first variable that is set counts.
     sizes: &'static [&'static str],
 }
 
-/// The families, most specific first: Slurm's variables are also set in jobs that start no MPI processes, so it is
-/// last.
+/// The families, most specific first. Slurm is last, because its variables are also set in jobs that start no MPI
+/// processes.
 const FAMILIES: &[Family] = &[
     Family { name: "Open MPI's mpiexec", rank: "OMPI_COMM_WORLD_RANK", sizes: &["OMPI_COMM_WORLD_SIZE"] },
     Family { name: "MVAPICH's mpiexec", rank: "MV2_COMM_WORLD_RANK", sizes: &["MV2_COMM_WORLD_SIZE"] },
@@ -27,7 +27,7 @@ const FAMILIES: &[Family] = &[
     Family { name: "srun", rank: "SLURM_PROCID", sizes: &["SLURM_STEP_NUM_TASKS"] },
 ];
 
-/// A launcher's claims about this process.
+/// The launcher that started a process, and its claims: the process's number and the number of processes.
 ///
 /// # Example
 /// ```
@@ -50,7 +50,8 @@ pub struct Launcher {
 }
 
 impl Launcher {
-    /// Returns the launcher that set these variables, if one did. `variable` looks up one variable.
+    /// Returns the launcher that set the environment variables of a process, if a launcher did. `variable` looks up a
+    /// variable.
     pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let number = |name: &str| variable(name).and_then(|text| text.trim().parse::<usize>().ok());
         FAMILIES.iter().find_map(|family| {
@@ -75,7 +76,7 @@ impl Launcher {
         self.process
     }
 
-    /// Returns the number of processes started, if the launcher reports it.
+    /// Returns the number of processes that the launcher started, if it reports this number.
     pub fn processes(&self) -> Option<usize> {
         self.processes
     }

@@ -1,11 +1,11 @@
 //! Finds and opens the MPI library: `libmpi_abi`, which offers the standard ABI.
 //!
-//! It searches these places in order, and uses the first library that it can open:
+//! Lehr searches these places in order, and uses the first library that it can open:
 //!
 //! 1. the file that `LEHR_MPI_LIBRARY` names; if the variable is set, no other place is searched;
-//! 2. `lib` next to the folder of the program that started this process. Launchers start processes through a program
-//!    next to `mpiexec`, and only the launcher's own library can talk to the launcher;
-//! 3. `lib` next to the folder of the first `mpiexec` on `PATH`, for the same reason;
+//! 2. the folder `lib` or `lib64` next to the folder of the program that started this process. Launchers start
+//!    processes through a program next to `mpiexec`, and only the launcher's own library can talk to the launcher;
+//! 3. the folder `lib` or `lib64` next to the folder of the first `mpiexec` on `PATH`, for the same reason;
 //! 4. the system's search for shared libraries (`LD_LIBRARY_PATH`, the loader's cache).
 //!
 //! The system's search is last: with the library of another launcher, every process would believe that it is alone.
@@ -22,10 +22,11 @@ use crate::supervisor::starter;
 
 /// The library's file name, with the version that the standard fixes.
 const FILE: &str = if cfg!(target_os = "macos") { "libmpi_abi.1.dylib" } else { "libmpi_abi.so.1" };
-/// The environment variable with which the user chooses a library.
+/// The environment variable that names the user's choice of a library.
 const CHOICE: &str = "LEHR_MPI_LIBRARY";
 
-/// An open library. It stays open until the process ends: MPI leaves threads and exit handlers behind.
+/// An open MPI library. The library stays open until the process ends, because MPI leaves threads and exit handlers
+/// behind.
 pub(crate) struct Library {
     pub(crate) functions: Functions,
     pub(crate) path: PathBuf,
@@ -52,7 +53,7 @@ impl Library {
 
     #[allow(unsafe_code, reason = "the symbols of a library have the types that its standard gives them")]
     fn load(library: libloading::Library, path: PathBuf) -> Result<Self, Error> {
-        // Never closed, see the type. So the table below is always valid.
+        // The library is never closed (see `Library`). So the table of functions below is always valid.
         let library: &'static libloading::Library = Box::leak(Box::new(library));
         // SAFETY: the file has the name that the MPI standard reserves for its ABI, or the user guarantees it by naming
         // the file.
@@ -66,7 +67,7 @@ impl Library {
     }
 }
 
-/// Returns each place with the file to open there, or the reason why there is none.
+/// Returns each place of the search, with the file to open there or the reason why there is no file.
 fn candidates() -> Vec<(String, Result<PathBuf, String>)> {
     if let Some(choice) = environment::path(CHOICE) {
         return vec![(CHOICE.to_owned(), Ok(choice.into()))];
@@ -83,8 +84,8 @@ fn candidates() -> Vec<(String, Result<PathBuf, String>)> {
     places
 }
 
-/// Returns the library of an installation, given one of its programs: `../lib`, after links have been resolved or
-/// before.
+/// Returns the library of an MPI installation, given the path of one of its programs. Searches `../lib` and `../lib64`,
+/// before and after resolving symbolic links.
 fn beside(program: &Path) -> Result<PathBuf, String> {
     let resolved = program.canonicalize().ok();
     let folders =
@@ -97,7 +98,7 @@ fn beside(program: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// Returns the first program with that name on a search path.
+/// Returns the first file with this name in the folders of a search path.
 fn program_on_path(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
     std::env::split_paths(path?).map(|folder| folder.join(name)).find(|program| program.is_file())
 }

@@ -1,20 +1,21 @@
-//! Frames between processes. Sending never waits, and any task that polls receives for the whole process.
+//! Frames of bytes between processes. Sending never waits, and any task that polls receives frames for the whole
+//! process.
 //!
 //! A frame is a run of bytes that belongs to the link once it is passed to [`Link::send`]. So nothing that a task does
 //! later, such as dropping its future or ending, can disturb a transfer. A matched probe finds incoming frames and
-//! their lengths, and the link receives each straight into memory of its length. So the length has no limit, nothing is
-//! copied in between, and no receive is left posted.
+//! their lengths, and the link receives each frame straight into memory of its length. So the length has no limit,
+//! nothing is copied in between, and no receive is left posted.
 //!
-//! All frames have one tag. The frame says which rank of the process it is for. The link delivers frames in the order
-//! in which each process sent them. This holds even if a long frame is still arriving when a later, short frame is
-//! complete.
+//! All frames have the same MPI tag. The content of a frame says which rank of the process it is for. The link delivers
+//! frames in the order in which each process sent them. A long frame that is still arriving comes before a later, short
+//! frame that is complete already.
 //!
-//! Between processes of one machine, short frames go through shared memory (`window.rs`). Since frames can take two
-//! ways, each has a sequence number: 0, 1, 2 ... from one process to another. The receiver uses it to order the frames
-//! of both ways.
+//! Between processes of one machine, short frames go through shared memory (`window.rs`). Because frames can take two
+//! ways, each frame has a sequence number: 0, 1, 2 ... from one process to another. The receiver uses the sequence
+//! numbers to put the frames of both ways in order.
 //!
-//! [`Traffic`] makes every call of MPI after the start, under exclusive access. Tasks that share it use one lock, which
-//! keeps the level "serialised".
+//! [`Traffic`] makes every call of MPI after the start, under exclusive access. Tasks that share the traffic use one
+//! lock, as the thread level "serialised" requires.
 #![allow(unsafe_code, reason = "buffers are lent to MPI until their requests are complete")]
 
 use std::collections::VecDeque;
@@ -29,33 +30,33 @@ use crate::memory::Memory;
 use crate::mpi::{Mpi, Pending};
 use crate::window::Window;
 
-/// The one tag of all frames.
+/// The MPI tag of all frames.
 const TAG: i32 = 1;
 
 /// The size in bytes of the number that follows each frame sent by MPI.
 pub(crate) const NUMBER: usize = size_of::<u32>();
 
-/// The number of frames taken straight out of rings after which MPI is polled.
+/// The number of frames that are taken straight out of rings before MPI is polled again.
 const NEAR: u32 = 128;
 
 /// The maximum length, in bytes, of a frame that is read directly from a ring: the capacity of one line.
 pub(crate) const SHORT: usize = 56;
 
-/// The number of looks at the window for each look at MPI, if all processes are on this machine and nothing is being
-/// sent. MPI then has only long messages.
+/// The number of looks at the window for each poll of MPI. This number applies if all processes are on this machine, so
+/// that MPI has only long messages, and no transfer by MPI is in progress.
 const LOOKS: u32 = 16;
 
-/// A frame that is being sent. The bytes are on the heap, so they do not move when this struct moves.
+/// A frame that MPI is sending. The bytes are on the heap, so they do not move when this struct moves.
 struct Sending {
     request: Pending,
-    /// Kept until the request is complete.
+    /// The bytes of the frame, kept until the request is complete.
     frame: Vec<u8>,
 }
 
 /// An incoming frame: memory of the length from the probe, filled when the request is complete.
 struct Arriving {
     request: Pending,
-    /// Has enough capacity; its length is set when the request is complete.
+    /// Memory with enough capacity for the frame; its length is set when the request is complete.
     frame: Vec<u8>,
     length: usize,
     is_complete: bool,
@@ -70,7 +71,7 @@ pub(crate) struct Traffic {
     sending: Vec<VecDeque<Sending>>,
     /// The frames that are arriving, by source, in order of matching, which is the order of sending.
     arriving: Vec<VecDeque<Arriving>>,
-    /// The number of frames in `sending`, and in `arriving`.
+    /// The number of frames in `sending`, and the number of frames in `arriving`.
     counts: (usize, usize),
     /// The short frames for which a ring had no room, with their numbers, by destination, in order of sending.
     held: Vec<VecDeque<(usize, Vec<u8>)>>,
@@ -78,14 +79,15 @@ pub(crate) struct Traffic {
     memory: Memory,
     /// `None` if there are no other processes on this machine.
     window: Option<Window>,
-    /// The number of looks until MPI is polled, and the number between two polls.
+    /// The number of looks at the window until the next poll of MPI, and the number of looks between two polls of MPI.
     looks: (u32, u32),
-    /// The number of frames taken straight out of rings since they last caused a poll of MPI.
+    /// The number of frames taken straight out of rings since [`NEAR`] of them last caused a poll of MPI.
     taken_near: u32,
-    /// By destination and by source: the number of the next frame.
+    /// The sequence number of the next frame to each process and, in `next_received`, of the next frame from each
+    /// process.
     next_sent: Vec<usize>,
     next_received: Vec<usize>,
-    /// Frames that are complete, with the process that sent each.
+    /// The frames that are complete and in order, each with the process that sent it.
     come: VecDeque<(usize, Vec<u8>)>,
     frames_sent: u64,
     frames_received: u64,
@@ -114,7 +116,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Takes over MPI. All processes do this right after their start.
+    /// Creates the link, which takes over MPI. All processes call this function together, right after their start.
     pub(crate) fn new(mpi: Mpi) -> Result<Self, Error> {
         let (comm, process, processes) = mpi.world()?;
         let (near, place, neighbours) = mpi.near()?;
@@ -159,7 +161,7 @@ impl Link {
         self.near
     }
 
-    /// Returns the number of looks from one look at MPI to the next.
+    /// Returns the number of looks at the window for each poll of MPI: 1 if every look includes MPI.
     pub(crate) fn looks(&self) -> u32 {
         self.looks
     }
@@ -174,7 +176,7 @@ impl Traffic {
         &self.mpi
     }
 
-    /// Returns the memory of long frames.
+    /// Returns the store of reusable memory for long frames.
     pub(crate) fn memory(&self) -> &Memory {
         &self.memory
     }
@@ -210,8 +212,8 @@ impl Traffic {
         Ok(())
     }
 
-    /// Sends a short frame made of whole words to a process of this machine, if it can be sent at once; returns whether
-    /// it was.
+    /// Sends a short frame made of parts to a process of this machine, if this is possible at once. Returns whether the
+    /// frame was sent. Each part but the last must be a whole number of words.
     pub(crate) fn send_near(&mut self, process: usize, parts: &[&[u8]]) -> bool {
         let Some(window) = &mut self.window else { return false };
         let number = self.next_sent[process];
@@ -226,8 +228,8 @@ impl Traffic {
     }
 
     /// Looks up to `looks` times for the next frame from a process of this machine. If the frame is short and `accept`
-    /// takes it, moves it out of the ring into `frame`. Returns `None` if `accept` returns `None`, or if there is
-    /// anything else to do.
+    /// takes it, moves it out of the ring into `frame`. Otherwise returns `None`, also if other frames must be moved or
+    /// delivered first.
     pub(crate) fn take_near<R>(
         &mut self,
         process: usize,
@@ -260,7 +262,7 @@ impl Traffic {
         Some(accepted)
     }
 
-    /// Sends the short frames held for a process, as many as its ring has room for.
+    /// Sends short frames that are held back for a process, as many as the ring to that process has room for.
     fn send_held(&mut self, process: usize) {
         let (Some(window), held) = (&mut self.window, &mut self.held[process]) else { return };
         while let Some((number, frame)) = held.front()
@@ -271,7 +273,7 @@ impl Traffic {
         }
     }
 
-    /// Whether a complete frame is waiting.
+    /// Whether a complete frame is waiting, which [`next`](Self::next) returns.
     pub(crate) fn has_come(&self) -> bool {
         !self.come.is_empty()
     }
@@ -281,8 +283,9 @@ impl Traffic {
         self.come.pop_front()
     }
 
-    /// Sends and receives all frames that it can without waiting; [`next`](Self::next) then returns complete frames. It
-    /// takes at most `most` frames from each ring: frames that stay there can be taken directly.
+    /// Sends held-back frames and receives frames, as far as possible without waiting; [`next`](Self::next) then
+    /// returns complete frames. The method takes at most `most` frames from each ring: [`take_near`](Self::take_near)
+    /// can take the frames that stay there.
     pub(crate) fn progress(&mut self, most: usize) -> Result<(), Error> {
         if let Some(window) = &mut self.window {
             for place in 0..window.incoming.len() {
@@ -294,11 +297,12 @@ impl Traffic {
         }
         let (until, between) = self.looks;
         self.looks.0 = until.checked_sub(1).unwrap_or(between - 1);
-        // Transfers that MPI has begun are moved at once. New messages are looked for only from time to time.
+        // If MPI has transfers in progress, polls MPI at once. Otherwise, polls it for new messages only from time to
+        // time.
         if until == 0 || self.counts != (0, 0) { self.progress_far() } else { Ok(()) }
     }
 
-    /// Moves the frames that go by MPI.
+    /// Polls MPI: begins to receive new frames, and completes transfers.
     fn progress_far(&mut self) -> Result<(), Error> {
         while let Some(found) = self.mpi.find(self.comm, TAG)? {
             let (source, length) = (found.source, found.length);
@@ -331,7 +335,7 @@ impl Traffic {
         Ok(())
     }
 
-    /// Delivers the frames at the head of a ring, and the MPI frames between them.
+    /// Delivers the frames at the head of a ring, and the frames between them that have come by MPI.
     fn hand_out_near(&mut self, place: usize, most: usize) -> Result<(), Error> {
         for _ in 0..most {
             let Some(window) = &mut self.window else { return Ok(()) };
@@ -354,7 +358,7 @@ impl Traffic {
         Ok(())
     }
 
-    /// Delivers the complete frames of a source, from both ways.
+    /// Delivers the complete frames of a source, from MPI and from the ring, in order.
     fn hand_out(&mut self, source: usize) -> Result<(), Error> {
         while self.hand_out_far(source)? {
             let place = |window: &Window| window.incoming.iter().position(|(other, _)| *other == source);
@@ -366,7 +370,7 @@ impl Traffic {
     }
 
     /// Delivers the first frame of a source that comes by MPI, if it is complete and the next in order. Returns whether
-    /// it did.
+    /// the frame was delivered.
     fn hand_out_far(&mut self, source: usize) -> Result<bool, Error> {
         let Some(first) = self.arriving[source].front_mut() else { return Ok(false) };
         if !first.is_complete {
@@ -397,8 +401,8 @@ impl Traffic {
         self.come.push_back((source, frame));
     }
 
-    /// Ends the traffic, after all processes have reported that they have sent all their frames. Frames that still
-    /// arrive are dropped. Waits for the other processes to do the same.
+    /// Ends the traffic, after all processes have reported that they have sent all their frames. Drops frames that
+    /// still arrive. Waits until the other processes have ended their traffic too.
     pub(crate) fn settle(&mut self) -> Result<(), Error> {
         while self.counts.0 > 0 || self.held_count > 0 {
             self.move_all()?;
@@ -413,13 +417,13 @@ impl Traffic {
         self.move_all()
     }
 
-    /// Like [`progress`](Self::progress), but always includes MPI.
+    /// Like [`progress`](Self::progress), but always polls MPI too.
     fn move_all(&mut self) -> Result<(), Error> {
         self.looks.0 = 0;
         self.progress(usize::MAX)
     }
 
-    /// Frees the communicator, after [`settle`](Self::settle).
+    /// Frees the window and the communicator, after [`settle`](Self::settle).
     pub(crate) fn close(&mut self) -> Result<(), Error> {
         if let Some(window) = self.window.take() {
             window.close(&self.mpi)?;

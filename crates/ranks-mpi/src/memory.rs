@@ -5,17 +5,17 @@ use lehr_sync::{Arc, Mutex};
 
 /// The minimum length of memory that is kept, in bytes.
 const LONG: usize = 1 << 15;
-/// The number of frames whose memory is kept.
+/// The maximum number of frames whose memory is kept.
 const KEPT: usize = 8;
 /// The maximum number of bytes that are kept in all.
 const KEPT_BYTES: usize = 1 << 26;
 
-/// The memory that the senders and the receiver of a process share.
+/// Memory for reuse, which the senders and the receiver of a process share.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory(Arc<Mutex<Vec<Vec<u8>>>>);
 
 impl Memory {
-    /// Returns empty memory for this many bytes.
+    /// Returns empty memory with room for this many bytes; reuses kept memory if some fits.
     pub(crate) fn take(&self, length: usize) -> Vec<u8> {
         if length >= LONG {
             let mut kept = self.0.lock();
@@ -29,7 +29,7 @@ impl Memory {
         Vec::with_capacity(length)
     }
 
-    /// Keeps unused memory for reuse, if it is large enough.
+    /// Keeps memory that is no longer used for reuse, if it is large enough and the limits allow it.
     pub(crate) fn give_back(&self, memory: Vec<u8>) {
         if memory.capacity() < LONG {
             return;

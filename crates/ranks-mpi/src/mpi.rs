@@ -2,7 +2,7 @@
 //!
 //! Only one thread may call at a time, because MPI is started at the level "serialised" (see `process.rs` for the
 //! reason). The structure of the code guarantees it: [`Mpi`] can only be reached through the lock of `post.rs`, or
-//! before there is one.
+//! before that lock exists.
 #![allow(unsafe_code, reason = "foreign functions")]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -16,14 +16,15 @@ pub(crate) struct Mpi {
     functions: Functions,
 }
 
-/// A waiting message that was found, and that this process must now receive.
+/// A waiting message that a matched probe found, and that this process must now receive.
 pub(crate) struct Found {
     pub(crate) source: usize,
     pub(crate) length: usize,
     message: Message,
 }
 
-/// A request in progress. For the requirements on its buffer, see [`Mpi::send`] and [`Mpi::receive`].
+/// A send, a receive or a barrier in progress. For the requirements on its buffer, see [`Mpi::send`] and
+/// [`Mpi::receive`].
 #[derive(Debug)]
 pub(crate) struct Pending(Request);
 
@@ -68,7 +69,7 @@ impl Mpi {
         let _ = unsafe { (self.functions.abort)(Comm::WORLD, code) };
     }
 
-    /// Returns the version of the ABI: major, minor.
+    /// Returns the major and the minor version of the library's ABI.
     pub(crate) fn abi_version(&self) -> Result<(i32, i32), Error> {
         let (mut major, mut minor) = (0, 0);
         // SAFETY: the pointers are to local variables.
@@ -89,8 +90,8 @@ impl Mpi {
         self.text::<{ abi::PROCESSOR_NAME_MAX }>("MPI_Get_processor_name", self.functions.processor_name)
     }
 
-    /// Returns a copy of the communicator of all processes, whose messages no other library in this process can
-    /// receive. Also returns this process's number in it and the number of processes.
+    /// Returns a copy of the communicator of all processes. No other library in this process can receive messages of
+    /// this copy. Also returns this process's number in it and the number of processes.
     pub(crate) fn world(&self) -> Result<(Comm, usize, usize), Error> {
         let (mut copy, mut rank, mut size) = (Comm::WORLD, 0, 0);
         // SAFETY: all processes do this right after their start; the pointers are to local variables. The copy inherits
@@ -121,7 +122,7 @@ impl Mpi {
     }
 
     /// Makes a window with this many bytes (whole words) for each process; returns the window and the address of this
-    /// process's memory. All processes of the communicator, which must share memory, call this together.
+    /// process's memory. All processes of the communicator, which must share memory, call this method together.
     pub(crate) fn share_memory(&self, comm: Comm, bytes: usize) -> Result<(Win, *mut usize), Error> {
         let (mut window, mut address) = (Win::NULL, ptr::null_mut());
         let bytes = isize::try_from(bytes).expect("a segment is far shorter");
@@ -142,7 +143,7 @@ impl Mpi {
         self.words("MPI_Win_shared_query", address)
     }
 
-    /// Returns an address from MPI as an address of words.
+    /// Returns an address from MPI as an address of words, or an error if no word can be there.
     fn words(&self, function: &'static str, address: *mut c_void) -> Result<*mut usize, Error> {
         let words: *mut usize = address.cast();
         if words.is_null() || !words.is_aligned() {
@@ -152,7 +153,7 @@ impl Mpi {
         Ok(words)
     }
 
-    /// Frees a window and its memory. All its processes call this together.
+    /// Frees a window and its memory. All processes of the window call this method together.
     pub(crate) fn give_memory_back(&self, mut window: Win) -> Result<(), Error> {
         // SAFETY: the window came from `share_memory`, and nothing uses its memory any longer (`Window::close`).
         self.check("MPI_Win_free", unsafe { (self.functions.win_free)(&mut window) })
@@ -164,7 +165,7 @@ impl Mpi {
         self.check("MPI_Comm_free", unsafe { (self.functions.free)(&mut comm) })
     }
 
-    /// Starts to send bytes.
+    /// Starts to send bytes to process `to`.
     ///
     /// # Safety
     /// The bytes stay in place, unchanged, until [`test`](Self::test) returns that the request is complete.
@@ -179,7 +180,8 @@ impl Mpi {
         Ok(Pending(request))
     }
 
-    /// Takes the earliest waiting message, from any sender, so that no other receive can match it.
+    /// Finds the earliest waiting message with a tag, from any sender, and takes it, so that no other receive can match
+    /// it.
     pub(crate) fn find(&self, comm: Comm, tag: i32) -> Result<Option<Found>, Error> {
         let (mut flag, mut message, mut status) = (0, Message::NULL, Status::default());
         // SAFETY: the pointers are to local variables.
@@ -221,7 +223,7 @@ impl Mpi {
         Ok(flag != 0)
     }
 
-    /// Starts a barrier of all processes.
+    /// Starts a barrier of all processes of a communicator.
     pub(crate) fn barrier(&self, comm: Comm) -> Result<Pending, Error> {
         let mut request = Request::NULL;
         // SAFETY: the pointer is to a local variable.
@@ -229,7 +231,7 @@ impl Mpi {
         Ok(Pending(request))
     }
 
-    /// Returns a text that a function of MPI writes.
+    /// Returns the text that a function of MPI writes.
     fn text<const MAX: usize>(
         &self,
         function: &'static str,

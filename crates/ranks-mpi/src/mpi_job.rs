@@ -1,5 +1,5 @@
-//! The interface to the engines of `lehr-ranks`: ranks for a run, and agreement on how it ended. Between runs, it sends
-//! bytes from process 0 to all processes.
+//! The interface to the engines of `lehr-ranks`: ranks for a run, and agreement on how it ended. Between runs,
+//! [`share`] sends bytes from process 0 to all processes.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::post::Post;
 use crate::run::{judge, wait};
 use crate::trailer::{Kind, Trailer};
 
-/// The job of this process.
+/// The job that this process belongs to.
 pub(crate) struct MpiJob {
     pub(crate) post: Arc<Post>,
 }

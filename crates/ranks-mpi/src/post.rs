@@ -2,7 +2,7 @@
 //!
 //! One lock protects both MPI and the sorting. So frames reach the inboxes in the order of their arrival, whichever
 //! task of the process fetched them. Waiting tasks fetch frames ([`Post::fetch`]), so no extra thread is needed. If one
-//! task is fetching, the others need not fetch, because it sorts for all of them.
+//! task is fetching, the other tasks need not fetch, because that task sorts frames for all of them.
 //!
 //! If another process is one run ahead of this process, its messages are kept until the run begins here.
 
@@ -30,15 +30,16 @@ pub(crate) struct Post {
 /// The state that the lock of [`Post`] protects.
 pub(crate) struct Counter {
     link: Link,
-    /// The current run, from 1.
+    /// The number of the current run, from 1; 0 before the first run.
     run: u32,
     /// The inboxes of this process's ranks; empty between runs.
     inboxes: Arc<[Inbox]>,
-    /// Frames of the next run, in order of arrival.
+    /// The frames of later runs, in order of arrival, each with its sender and its trailer.
     early: VecDeque<(usize, Trailer, Vec<u8>)>,
-    /// Reports, verdicts and words, in order of arrival.
+    /// The frames that are for a process and not for a rank (reports, verdicts and words, see [`Kind`]), in order of
+    /// arrival.
     papers: VecDeque<(usize, Kind, Vec<u8>)>,
-    /// The reason why no more frames arrive.
+    /// The error of MPI after which no more frames arrive.
     broken: Option<Error>,
 }
 
@@ -64,7 +65,7 @@ impl Post {
         self.near
     }
 
-    /// Returns the memory of long frames.
+    /// Returns the store of reusable memory for long frames.
     pub(crate) fn memory(&self) -> &Memory {
         &self.memory
     }
@@ -98,23 +99,23 @@ impl Post {
         self.counter.lock().run
     }
 
-    /// Sends bytes to a process.
+    /// Sends a process a frame of these bytes and this trailer.
     pub(crate) fn send(&self, process: usize, mut bytes: Vec<u8>, trailer: Trailer) -> Result<(), Error> {
         bytes.extend_from_slice(&trailer.bytes());
         let mut counter = self.counter.lock();
         counter.link.traffic().send(process, bytes)
     }
 
-    /// Sends a short frame made of whole words to a process of this machine, if it can be sent at once; returns whether
-    /// it was.
+    /// Sends a short frame made of parts to a process of this machine, if this is possible at once. Returns whether the
+    /// frame was sent. Each part but the last must be a whole number of words.
     pub(crate) fn send_near(&self, process: usize, parts: &[&[u8]]) -> bool {
         self.counter.lock().link.traffic().send_near(process, parts)
     }
 
-    /// Looks up to `looks` times at the next frame from a process of this machine. If it is a short message of the
-    /// current run that `is_wanted` accepts, takes it out of the ring into `frame`. Returns the trailer and the length
-    /// of the message. Returns `None` if there is no such message, or anything else to do first: then call
-    /// [`fetch`](Self::fetch).
+    /// Looks up to `looks` times at the next frame from a process of this machine. If the frame is a short message of
+    /// the current run that `is_wanted` accepts, takes it out of the ring into `frame`. Returns the trailer and the
+    /// length of the message. Returns `None` if there is no such message, or if other frames must be handled first:
+    /// then call [`fetch`](Self::fetch).
     pub(crate) fn take_near(
         &self,
         process: usize,
@@ -155,7 +156,7 @@ impl Post {
     }
 
     /// Returns the next frame of the wanted kind (a report, a verdict or a word), if one has arrived: its sender and
-    /// its content. Frames of one kind may overtake those of another.
+    /// its content. Frames of one kind may overtake frames of another kind.
     pub(crate) fn paper(&self, wanted: Kind) -> Result<Option<(usize, Vec<u8>)>, Error> {
         let mut counter = self.counter.lock();
         counter.fetch(self.process, 1, usize::MAX)?;
@@ -173,7 +174,7 @@ impl Counter {
         let fetched = self.fetch_all(process, looks, most);
         if let Err(error) = &fetched {
             self.broken = Some(error.clone());
-            // Waiting receives ask again and get the error.
+            // Waiting receives are polled again and get the error.
             self.inboxes.iter().for_each(Inbox::ring);
         }
         fetched
@@ -195,7 +196,8 @@ impl Counter {
         Ok(())
     }
 
-    /// Delivers one frame to its destination.
+    /// Delivers one frame to the inbox or the list that it is for. Keeps a frame of a later run, and drops a frame of
+    /// an earlier run.
     fn sort(&mut self, process: usize, source: usize, trailer: Trailer, bytes: Vec<u8>) -> Result<(), Error> {
         let Trailer { run, context, tag, receipt, kind, .. } = trailer;
         if run > self.run {

@@ -1,9 +1,9 @@
 //! This process as a member of a job: starts, finishes, or ends all processes of the job.
 //!
-//! **Thread level.** Lehr requests `MPI_THREAD_SERIALIZED`: any worker may call, one at a time. `FUNNELED` would tie
-//! every call to the thread that started MPI, so that each message of a task would go through another thread.
-//! `MULTIPLE` makes the library take locks in every call, and some sites do not offer it. A single lock in Lehr, held
-//! for a whole round of progress, is cheaper.
+//! **Thread level.** Lehr requests `MPI_THREAD_SERIALIZED`: any worker may call, one at a time. The level `FUNNELED`
+//! would tie every call to the thread that started MPI, so that each message of a task would go through another thread.
+//! The level `MULTIPLE` makes the library take locks in every call, and some installations do not offer it. A single
+//! lock in Lehr, held for a whole poll of MPI, is cheaper.
 //!
 //! **Ends.** If a process simply exits, the other processes wait for ever or, worse, the launcher counts the exit as a
 //! success. So there are only two ways to end: [`Process::finish`], in which all processes take part, and
@@ -29,7 +29,8 @@ use crate::supervisor::{Note, note};
 const ABI_MAJOR: i32 = 1;
 /// The exit code if a `Process` is dropped without being finished or aborted.
 const UNFINISHED: i32 = 1;
-/// The delay before all processes are ended.
+/// The delay before this process tells MPI to end all processes, so that the launcher can first pass on the latest
+/// output.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// This process, as one of the processes that an MPI launcher started.
@@ -67,8 +68,8 @@ impl Process {
     ///
     /// # Errors
     /// Returns [`Error::NotFound`], [`Error::Unusable`] or [`Error::Strangers`] if this is one of several processes and
-    /// they cannot reach each other. Do not continue: each process would do all the work alone. Returns [`Error::Call`]
-    /// if MPI does not start.
+    /// they cannot reach each other. Do not continue after such an error: each process would do all the work alone.
+    /// Returns [`Error::Call`] if MPI does not start.
     pub fn join() -> Result<Option<Self>, Error> {
         let Some(launcher) = Launcher::of_this_process() else { return Ok(None) };
         match Self::start(&launcher) {
@@ -77,7 +78,7 @@ impl Process {
         }
     }
 
-    /// Starts MPI and compares its values with the launcher's.
+    /// Starts MPI and compares the library's number of processes with the launcher's.
     fn start(launcher: &Launcher) -> Result<Self, Error> {
         let Library { functions, path } = Library::find(launcher)?;
         let mpi = Mpi::start(functions)?;
@@ -95,7 +96,7 @@ impl Process {
         }
         note(Note::Joined);
         let post = Arc::new(Post::new(link));
-        // Lives as long as the process, as MPI does.
+        // The job lives as long as the process, as MPI does.
         let job = Job(Box::leak(Box::new(MpiJob { post: post.clone() })));
         Ok(Self { post, job, library, machine, is_over: false, on_its_thread: PhantomData })
     }
@@ -120,7 +121,8 @@ impl Process {
         &self.machine
     }
 
-    /// Returns the number of frames that this process has sent to and received from other processes.
+    /// Returns the number of frames that this process has sent to other processes, and the number that it has received
+    /// from them.
     pub fn frames(&self) -> (u64, u64) {
         self.post.with(|traffic| traffic.frames())
     }
@@ -131,7 +133,8 @@ impl Process {
         self.job
     }
 
-    /// Sends process 0's bytes to every process. All processes call it; only the argument of process 0 counts.
+    /// Sends process 0's bytes to every process. All processes call this method together; only the argument of process
+    /// 0 counts.
     ///
     /// Waits for process 0. The bytes go along a binomial tree.
     ///
@@ -161,8 +164,8 @@ impl Process {
         Ok(())
     }
 
-    /// Ends all processes of the job at once, this process with exit code `code`. Call it after you have reported the
-    /// reason.
+    /// Ends all processes of the job at once, this process with exit code `code`. Report the reason before you call
+    /// `abort`.
     pub fn abort(mut self, code: u8) -> ! {
         self.end_all(i32::from(code))
     }
@@ -170,7 +173,7 @@ impl Process {
     fn end_all(&mut self, code: i32) -> ! {
         self.is_over = true;
         note(Note::Left);
-        // After a launcher is told to end the job, it may do so before it has passed on the latest output.
+        // A launcher that is told to end the job may do so before it has passed on the latest output.
         sleep(LAST_WORDS);
         self.post.with(|traffic| traffic.mpi().abort(code));
         // Some libraries return after they have told the launcher.

@@ -1,9 +1,9 @@
-//! Runs a program on all ranks of all processes, and agrees on how it ended.
+//! Runs a program on all ranks of all processes, and makes all processes agree on how the run ended.
 //!
 //! When the ranks of a process have ended, the process reports their worst failure to process 0. Process 0 then sends
-//! the worst of these failures to every process. So every process returns the same error, and one of them can print it.
-//! All processes end in order with the same exit code, and the launcher need not intervene. Only a process that dies or
-//! is lost cannot report; then the launcher ends the job.
+//! the worst failure of all processes to every process. So every process knows the same failure, and one process can
+//! print it. All processes end in order with the same exit code, and the launcher need not intervene. Only a process
+//! that dies or is lost cannot report its failure; then the launcher ends the job.
 
 use std::future::Future;
 
@@ -21,14 +21,14 @@ const JUDGE: usize = 0;
 
 impl Process {
     /// Runs `program` on `threads` ranks in this process, as every other process of the job does. Each rank gets its
-    /// communicator of all ranks of all processes. Returns the results of this process's ranks, in order of rank.
+    /// communicator of all ranks of all processes. Returns the results of this process's ranks only, in order of rank.
     ///
     /// Your futures may borrow, because your thread sleeps until they are done; for the rest, see [`lehr_ranks::run`].
     ///
     /// # Errors
-    /// All processes return the same failure: [`Error::Panicked`] in the process whose rank panicked, and its message
-    /// as [`Error::Elsewhere`] in the others. Returns [`Error::Invalid`] for an impossible number of ranks;
-    /// [`Error::Transport`] if MPI fails.
+    /// All processes return the same failure. If a rank panicked, its process returns [`Error::Panicked`], and the
+    /// other processes return the message as [`Error::Elsewhere`]. Returns [`Error::Invalid`] for an impossible number
+    /// of ranks; [`Error::Transport`] if MPI fails.
     ///
     /// # Panics
     /// Panics if called on a worker of a dispatcher.
@@ -74,8 +74,8 @@ impl Process {
     }
 }
 
-/// Returns the outcome that the processes agree on, given this process's own outcome. Panics take precedence, then the
-/// process with the lowest number.
+/// Returns the failure that the processes agree on, given this process's own failure; `None` stands for no failure. A
+/// panic takes precedence over other failures, and then the process with the lowest number.
 pub(crate) fn judge(post: &Post, run: u32, own: Option<Outcome>) -> Result<Option<Outcome>, Error> {
     let process = post.process();
     let send = |to: usize, kind: Kind, outcome: &Option<Outcome>| {
@@ -101,7 +101,8 @@ pub(crate) fn judge(post: &Post, run: u32, own: Option<Outcome>) -> Result<Optio
     Ok(verdict)
 }
 
-/// Encodes an outcome as bytes: nothing, or whether it was a panic, and the message.
+/// Encodes an outcome as bytes: no bytes if there is no failure; otherwise a byte that says whether it was a panic, and
+/// the message.
 fn encode(outcome: &Option<Outcome>) -> Vec<u8> {
     match outcome {
         None => Vec::new(),
@@ -114,7 +115,7 @@ fn decode(bytes: &[u8]) -> Option<Outcome> {
     Some(Outcome { is_panic: *is_panic != 0, message: String::from_utf8_lossy(message).into_owned() })
 }
 
-/// Waits for a frame of a kind; returns its sender and its content.
+/// Waits for a frame of the wanted kind (a report, a verdict or a word); returns its sender and its content.
 pub(crate) fn wait(post: &Post, wanted: Kind) -> Result<(usize, Vec<u8>), Error> {
     loop {
         match post.paper(wanted).map_err(transport)? {

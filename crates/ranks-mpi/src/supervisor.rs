@@ -1,16 +1,16 @@
 //! Reports which process died, if the process could not report it itself.
 //!
-//! A launcher ends a job when one of its processes is killed. It does so too quickly for any other process to report
-//! anything, and its own message names only a process ID. The usual cause is a lack of memory: the system kills the
-//! process that uses the most. So under a launcher the program runs as a child of itself, and the parent, its
-//! *supervisor*, does nothing but wait. If the child is killed, the supervisor reports which process of the job it was
-//! and ends by the same signal. Every launcher then ends the other processes. (After an exit code other than 0, MPICH's
-//! launcher ends them only if it sees the connection close first, which happens two times in three.)
+//! A launcher ends a job when one of its processes is killed. The launcher does so too quickly for any other process to
+//! report anything, and its own message names only a process ID. The usual cause is a lack of memory: the system kills
+//! the process that uses the most memory. So under a launcher the program runs as a child of itself, and the parent,
+//! its *supervisor*, does nothing but wait. If the child is killed, the supervisor reports which process of the job it
+//! was and ends by the same signal. Every launcher then ends the other processes. (After an exit code other than 0,
+//! MPICH's launcher ends them only if it sees the connection close first, which happens two times in three.)
 //!
 //! The child inherits everything that makes it part of the job: environment, connections, processor mask, and the
 //! process group, to which launchers send their signals. The supervisor adds one variable to the environment: the
-//! program that is next to the launcher's library (`library.rs`). It keeps the launcher's connection open until it
-//! ends, so that the launcher notices both ends at once.
+//! program that is next to the launcher's library (`library.rs`). The supervisor keeps the launcher's connection open
+//! until it ends itself. So the launcher notices the closed connection and the end of its process at the same time.
 
 use std::ffi::OsString;
 use std::io::{PipeReader, Read, Write};
@@ -25,12 +25,12 @@ const KEPT: &str = "LEHR_MPI_KEPT";
 /// The variable with the number of the pipe's end to which the child writes its notes.
 const PIPE: &str = "LEHR_MPI_PIPE";
 
-/// The notes of the child.
+/// A note that the child sends its supervisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Note {
     /// The child has joined the job.
     Joined = b'j' as isize,
-    /// The child has left the job, in order, or is about to end it.
+    /// The child has left the job in order, or is about to end the whole job.
     Left = b'l' as isize,
 }
 
@@ -42,7 +42,7 @@ pub enum Supervised {
     GoOn,
     /// The child has ended, and this process, its supervisor, must end with the same exit code.
     Ended {
-        /// The child's exit code.
+        /// The exit code of the child.
         code: u8,
     },
     /// The child was killed, or ended in the middle of the job.
@@ -80,8 +80,8 @@ impl Killed {
 /// Under a launcher, runs this program again as a child, with the same arguments, and waits for its end; see the
 /// module's page.
 ///
-/// Call it first in your `main`. Signals that ask a program to end (Ctrl-C) reach both the supervisor and the child,
-/// and the supervisor must survive them. Make it ignore them in `ignore_signals`, which is called only in the
+/// Call `keep` first in your `main`. Signals that ask a program to end (Ctrl-C) reach both the supervisor and the
+/// child, and the supervisor must survive them. Make it ignore them in `ignore_signals`, which is called only in the
 /// supervisor.
 ///
 /// # Errors
@@ -125,10 +125,10 @@ pub fn keep(ignore_signals: impl FnOnce()) -> std::io::Result<Supervised> {
     Ok(ended(status, is_in_the_middle(&mut notes), &launcher, id))
 }
 
-/// Sends a note to this process's supervisor, if it has one.
+/// Sends a note to this process's supervisor, if the process has a supervisor.
 pub(crate) fn note(note: Note) {
     let Some(number) = environment::variable(PIPE).and_then(|text| text.parse::<u32>().ok()) else { return };
-    // On a system that does not offer this, the supervisor knows less.
+    // Without `/dev/fd`, the supervisor gets no notes, and reports only a child that was killed by a signal.
     if let Ok(mut pipe) = std::fs::OpenOptions::new().append(true).open(format!("/dev/fd/{number}")) {
         let _ = pipe.write_all(&[note as u8]);
     }
@@ -146,8 +146,8 @@ fn is_in_the_middle(notes: &mut PipeReader) -> bool {
     bytes[..length].last() == Some(&(Note::Joined as u8))
 }
 
-/// Returns the program that started the launcher's process: as the supervisor saw it, or as this process sees it if it
-/// has no supervisor.
+/// Returns the launcher's program that started this process or, if this process has a supervisor, that started the
+/// supervisor.
 pub(crate) fn starter() -> Option<PathBuf> {
     environment::path(KEPT).map(PathBuf::from).filter(|program| program.is_absolute()).or_else(program_of_parent)
 }

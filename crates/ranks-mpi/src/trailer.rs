@@ -1,18 +1,19 @@
-//! The trailer after the bytes of a frame: the sender and the receiver of the message.
+//! The trailer after the bytes of a frame, which names the sender and the receiver of the message.
 //!
 //! The trailer comes after the bytes, so that a received message need not be moved: removing the trailer from the frame
 //! leaves the message.
 //!
 //! | bytes of the trailer | field | written by the sender as | read by the receiver to |
 //! | --- | --- | --- | --- |
-//! | 0..4 | run, kind | eight times the number of the run in this job, from 1, plus the [`Kind`] | keep early frames for the run that it belongs to; distinguish them |
-//! | 4..8 | source | the rank that sent it | match |
-//! | 8..12 | to | the rank that it is for | find its inbox |
-//! | 12..16 | context | the label's; for a failure, the rank that is to blame | match |
-//! | 16..20 | tag | the label's | match |
-//! | 20..24 | receipt | the label's | tell the sender that it was received, if it is not 0 |
+//! | 0..4 | run, kind | eight times the number of the run in this job, from 1, plus the [`Kind`] | keep a frame of a later run until that run begins; distinguish the kinds of frames |
+//! | 4..8 | source | the rank that sent the message | match the message |
+//! | 8..12 | to | the rank that the message is for | find that rank's inbox |
+//! | 12..16 | context | the label's context; for a failure, the rank that caused it | match the message; name the rank in errors |
+//! | 16..20 | tag | the label's tag | match the message |
+//! | 20..24 | receipt | the label's receipt number | tell the sender that the message was received, if the number is not 0 |
 //!
-//! All numbers are little-endian. A message of four words, its trailer and the head fill one line of a ring.
+//! All numbers are little-endian. A message of four words, its trailer and the frame's head together fill one line of a
+//! ring, which has 64 bytes.
 
 /// The number of bytes in a trailer.
 pub(crate) const LENGTH: usize = 24;
@@ -29,15 +30,15 @@ pub(crate) enum Kind {
     Ended = 1,
     /// A rank has failed and sends no more.
     Failed = 2,
-    /// The outcome of a process's ranks, for the process that judges.
+    /// The outcome of a process's ranks, sent to process 0, which judges.
     Report = 3,
-    /// The judging process's result, for all.
+    /// The outcome that process 0 has chosen, sent to all other processes.
     Verdict = 4,
-    /// Bytes from process 0 to all, between runs.
+    /// Bytes that process 0 shares with all processes between runs.
     Word = 5,
 }
 
-/// The fields of a trailer.
+/// The fields of a trailer; see the [module](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Trailer {
     pub(crate) run: u32,
@@ -50,7 +51,7 @@ pub(crate) struct Trailer {
 }
 
 impl Trailer {
-    /// Returns the bytes of the trailer.
+    /// Returns the bytes of the trailer, which follow the bytes of a message.
     pub(crate) fn bytes(&self) -> [u8; LENGTH] {
         let Self { run, source, to, context, tag, receipt, kind } = *self;
         debug_assert!(run < 1 << (u32::BITS - KIND_BITS), "runs have 29 bits");
@@ -62,7 +63,7 @@ impl Trailer {
         bytes
     }
 
-    /// Removes the trailer from a frame and returns it; `None` if the frame has no valid one.
+    /// Removes the trailer from a frame and returns it; `None` if the frame has no valid trailer.
     pub(crate) fn cut(frame: &mut Vec<u8>) -> Option<Self> {
         let (trailer, length) = Self::behind(frame)?;
         frame.truncate(length);
@@ -70,7 +71,7 @@ impl Trailer {
     }
 
     /// Returns the trailer at the end of a frame, and the number of bytes before it; `None` if the frame has no valid
-    /// one.
+    /// trailer.
     pub(crate) fn behind(frame: &[u8]) -> Option<(Self, usize)> {
         let start = frame.len().checked_sub(LENGTH)?;
         let field = |index: usize| {

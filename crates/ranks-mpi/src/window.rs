@@ -2,11 +2,12 @@
 //!
 //! Matching an MPI message costs its sender and its receiver some hundred nanoseconds, even between neighbouring cores.
 //! Between processes of one machine, a short frame can travel as it does between threads, in the cache line that
-//! announces it ([`lehr_ranks::fabric::ring`]). So at the start each process gets a segment of an MPI window, because
-//! MPI knows how to share memory on this machine. A segment has a ring for the frames from each other process.
+//! announces it ([`lehr_ranks::fabric::ring`]). For such frames, each process gets a segment of an MPI window at the
+//! start, because MPI knows how to share memory on this machine. A segment has a ring for the frames from each other
+//! process.
 //!
 //! Frames that are too long for a ring go by MPI. If a ring is full, `link.rs` holds frames back, and keeps all frames
-//! in order. Windows are used only for their memory: no epochs, no one-sided calls.
+//! in order. Lehr uses a window only for its memory: it uses no epochs and no one-sided calls.
 //!
 //! | words of a segment | content |
 //! | --- | --- |
@@ -23,13 +24,14 @@ use crate::mpi::Mpi;
 
 /// The number of words at the head of a segment.
 const HEAD: usize = 16;
-/// The maximum number of bytes that the rings to one process take together.
+/// The maximum number of bytes that the rings to one process take together, unless rings of the smallest size take
+/// more.
 const SEGMENT_BYTES: usize = 1 << 20;
-/// The smallest and the largest size of one ring in bytes: enough for some messages of 8 KiB, and always enough for
-/// short ones.
+/// The smallest and the largest size of one ring in bytes. The largest ring has room for some messages of 8 KiB, and
+/// the smallest for many short messages.
 const RING_BYTES: (usize, usize) = (1 << 12, 1 << 16);
 
-/// The rings of this process to and from the other processes of its machine.
+/// The rings between this process and the other processes of its machine, in both directions.
 pub(crate) struct Window {
     comm: Comm,
     window: Win,
@@ -42,7 +44,7 @@ pub(crate) struct Window {
 impl Window {
     /// Opens the rings between this process (number `process` of `processes`) and the other processes of its machine,
     /// where its number is `place`. All processes of the communicator, which are the two or more processes of this
-    /// machine, call this together.
+    /// machine, call this function together.
     pub(crate) fn open(
         mpi: &Mpi,
         comm: Comm,
@@ -90,7 +92,8 @@ impl Window {
         self.outgoing[process].as_mut().is_some_and(|ring| ring.send_parts(number, parts))
     }
 
-    /// Releases the memory. All processes of the machine call this together, after all frames have been received.
+    /// Releases the window's memory and the communicator. All processes of the machine call this method together, after
+    /// all frames have been received.
     pub(crate) fn close(self, mpi: &Mpi) -> Result<(), Error> {
         let Self { comm, window, .. } = self;
         mpi.give_memory_back(window)?;

@@ -2,8 +2,9 @@
 //! prints.
 //!
 //! `cargo test --workspace --test launched -- --ignored [FILTER]`, with `LEHR_MPIEXEC` naming the launcher; `make mpi`
-//! installs one and sets it. Without `--ignored` they are only counted, since `cargo test` alone has no launcher.
-//! Started with the word `program` it is one process of such a job, see `launched/programs.rs`.
+//! installs one and sets it. Without `--ignored`, the tests are only counted, because `cargo test` alone has no
+//! launcher. If this program is started with the word `program`, it is one process of such a job; see
+//! `launched/programs.rs`.
 
 #![allow(
     clippy::disallowed_macros,

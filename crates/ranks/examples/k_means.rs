@@ -59,7 +59,7 @@ fn mean(sums: &[f64]) -> [f64; DIMENSIONS] {
     std::array::from_fn(|d| sums[d] / sums[DIMENSIONS])
 }
 
-/// Rounds of an all-reduce: one partial that has a place for each centre.
+/// Runs k-means as rounds of an all-reduce, whose partial has a place for each centre.
 async fn by_all_reduce(comm: &mut Communicator, points: &Points) -> Result<Centres, Error> {
     let partition = Partition::new(points.values.len(), comm.size());
     let mut centres = points.start();

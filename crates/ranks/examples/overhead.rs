@@ -9,13 +9,13 @@
 use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::{Engine, Error, Execution, Program, Round, Rounds, drive};
 
-/// Numbers per partial: the statistics of about 20 centres in two dimensions.
+/// The number of values in a partial, which is the length of the statistics of about 20 centres in two dimensions.
 const LENGTH: usize = 160;
 const ROUNDS: usize = 100;
 const SAMPLES: usize = 15;
 
 struct Work {
-    /// Turns of a dependent chain of multiplications per leaf.
+    /// The number of steps in the chain of dependent multiplications of a leaf.
     turns: usize,
 }
 
@@ -36,7 +36,7 @@ fn chain(turns: usize, seed: usize) -> f64 {
 struct Repeated<'a>(&'a Work);
 
 impl Program for Repeated<'_> {
-    /// Seconds per round, and the total's first number.
+    /// The seconds per round, and the first number of the total.
     type Output = (f64, f64);
     type Error = Error;
 
@@ -63,7 +63,7 @@ fn main() {
         (us * 1e-6 / (stopwatch.seconds() / 1e7)) as usize
     };
     let work = Work { turns };
-    // As long as that gives a leaf of 32 rows.
+    // A leaf has 32 rows if there are fewer than 512 leaves.
     let rows = leaves * 32;
     assert_eq!(lehr_ranks::Partition::new(rows, 1).leaves(), leaves, "choose fewer than 512 leaves");
     println!("{leaves} leaves of {us} us, {ROUNDS} rounds; overhead over plain threads: min, median, max of {SAMPLES}");
@@ -93,7 +93,7 @@ fn main() {
     }
 }
 
-/// Seconds per round of threads that never wait for each other.
+/// Returns the seconds per round of threads that never wait for each other.
 fn plain(work: &Work, leaves: usize, threads: usize) -> f64 {
     let stopwatch = Stopwatch::start();
     std::thread::scope(|scope| {

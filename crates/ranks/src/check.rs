@@ -1,19 +1,21 @@
 //! Checks that all ranks make the same call: which calls are compared, when, and which ranks the error names.
 //!
-//! Each collective has a head: the kind of call, and one number that must be the same on all ranks (a root, a length).
-//! Heads are always compared, and this needs no extra messages. Between threads, the last rank to arrive compares the
-//! heads, and so does a rank that takes a message. A rank that is about to sleep compares the logs of all calls. Over
-//! messages, two ranks compare whenever one receives a message from the other. Between threads, the check finds every
-//! disagreement where all ranks meet. But a root that only sends, or a rank that only sends to the root, may have moved
-//! on by then. Over messages, a disagreement is found only when two ranks that disagree exchange a message. That may
-//! happen later, or never if both only send.
+//! Each collective has a head: the kind of call, and one number that must be the same on all ranks. The number is a
+//! root or a length, for example. Ranks always compare heads, and this needs no extra messages. Between threads, the
+//! ranks that fold the messages of all ranks compare their heads, and so does a rank that receives a message. Where
+//! ranks spin, a rank that is about to sleep also compares its log of calls with the logs of the other ranks. Over
+//! messages, a rank that receives a message compares the sender's head with its own. Between threads, the check finds
+//! every disagreement at the latest when all ranks meet. But a root that only sends, or a rank that only sends to the
+//! root, may have continued by then. Over messages, a disagreement is found only when two ranks that disagree exchange
+//! a message. These two ranks may exchange their next message in a later call, or never if both only send.
 //!
-//! A [checked](Communicator::set_checked) communicator compares first: every rank sends every other its head before the
-//! collective begins (size² small messages). Shifts and exchanges, which otherwise need no agreement, are compared too.
-//! So the error names the ranks that disagree, all ranks get the error, and no message is left unreceived.
+//! On a [checked](Communicator::set_checked) communicator, ranks compare heads before a collective begins. Over
+//! messages, every rank sends its head to every other rank (about size² small messages). Ranks then also compare shifts
+//! and exchanges, in which otherwise only neighbours meet. So all ranks get the error, it names the ranks that
+//! disagree, and no message is left unreceived.
 //!
-//! The most frequent head counts as the intended one. The error names one rank that has this head and the first rank
-//! that has a different one.
+//! The most frequent head counts as the intended head. The error names one rank that has this head and the first rank
+//! that has a different head.
 
 use std::borrow::Cow;
 
@@ -22,10 +24,10 @@ use crate::error::Error;
 use crate::group::Traffic;
 use crate::point_to_point::Wanted;
 
-/// The call and the number that must be the same on all ranks.
+/// The head of a collective: the kind of call, and the number that must be the same on all ranks.
 pub(crate) type Head = [u64; 2];
 
-/// A call that one rank made.
+/// A collective call that a rank made.
 #[derive(Clone, Copy)]
 pub(crate) struct Made {
     /// The rank's number in the world.
@@ -33,12 +35,12 @@ pub(crate) struct Made {
     pub head: Head,
 }
 
-/// Encodes a root and a length in one number; `root` must be below `size`.
+/// Encodes a root and a length in bytes in one number; `root` must be below the number of ranks, `size`.
 pub(crate) fn rooted(root: usize, length: usize, size: usize) -> usize {
     length.wrapping_mul(size).wrapping_add(root)
 }
 
-/// Returns a rank that has the most frequent head, and the first rank that has a different one; `None` if all ranks
+/// Returns a rank that has the most frequent head, and the first rank that has a different head; `None` if all ranks
 /// agree.
 pub(crate) fn dissent<'a>(size: usize, head: impl Fn(usize) -> &'a [u64]) -> Option<(usize, usize)> {
     if (1..size).all(|rank| head(rank) == head(0)) {
@@ -70,7 +72,8 @@ impl Made {
     }
 }
 
-/// Returns the error that two of `size` ranks made different calls; the rank that finds it is in `collective`.
+/// Returns the error for two of `size` ranks that made different calls. `collective` is the call of the rank that found
+/// the difference.
 pub(crate) fn mismatch(collective: Call, size: usize, one: Made, other: Made) -> Error {
     let (first, second) = if one.rank < other.rank { (one, other) } else { (other, one) };
     let detail = format!("{}, {}", first.describe(size), second.describe(size));
@@ -78,11 +81,13 @@ pub(crate) fn mismatch(collective: Call, size: usize, one: Made, other: Made) ->
 }
 
 impl Communicator {
-    /// Sets whether all ranks compare their collective before it begins. A disagreement is then an error on all ranks
-    /// that names the ranks and their calls. Costs size² small messages per collective over messages. Between threads
-    /// it costs nothing, except that shifts and exchanges are compared too.
+    /// Sets whether all ranks compare their calls before a collective begins. If the ranks' calls disagree, all ranks
+    /// get an error that names two of the ranks and their calls. Over messages, this costs about size² small messages
+    /// per collective. Between threads, ranks meet once more before a shift or an exchange, and ranks no longer run
+    /// ahead in a short broadcast or reduction.
     ///
-    /// Off by default. Set it to the same value on all ranks. Duplicates and parts made later inherit the setting.
+    /// The check is off by default. Set the check to the same value on all ranks. Communicators that are later made
+    /// from this communicator inherit the setting.
     ///
     /// # Example
     /// ```
@@ -102,8 +107,8 @@ impl Communicator {
         self.settings.is_checked = is_checked;
     }
 
-    /// Compares a call that has no other synchronisation, if this communicator is checked. Before that, receives the
-    /// messages that an abandoned call has left.
+    /// Compares a shift or an exchange on all ranks, if this communicator is checked. Before that, receives the
+    /// messages that this rank must still receive from an abandoned call.
     pub(crate) async fn check(&mut self, call: Call, number: usize) -> Result<(), Error> {
         if self.exchange.as_ref().is_some_and(|exchange| exchange.owed().is_some()) {
             self.hear_what_is_owed(call).await?;
@@ -118,7 +123,7 @@ impl Communicator {
         self.meet(call, number, |_, _| {}, |_, _, _| {}).await
     }
 
-    /// Sends this rank's head to all other ranks and compares theirs with it.
+    /// Sends this rank's head to all other ranks, receives their heads, and compares all heads.
     pub(crate) async fn compare(&mut self, own: Head) -> Result<(), Error> {
         let (rank, size, call) = (self.rank(), self.size(), Call::of(own[0]));
         for distance in 1..size {

@@ -1,6 +1,7 @@
 //! The collectives: calls that all ranks make together. Between threads, each collective is one exchange
 //! (`fabric/threads/exchange.rs`) or goes over lanes (`neighbours.rs`). On every other fabric it consists of messages
-//! (`steps.rs`). All three ways produce the same bits.
+//! (`steps.rs`). A collective's results have the same bits whether it is an exchange, goes over lanes or consists of
+//! messages.
 
 mod all_gather;
 mod all_reduce;

@@ -1,7 +1,7 @@
 //! The communicator of a rank: its number, the other ranks, and the calls that reach them.
 //!
-//! A communicator is a group of ranks with its own context in the fabric, so that its messages never mix with those of
-//! other communicators. Messages between two ranks are in `point_to_point.rs`, collectives in `collective/` (one per
+//! A communicator is a group of ranks with its own context in the fabric, so that its messages never mix with messages
+//! of other communicators. Messages between two ranks are in `point_to_point.rs`, collectives in `collective/` (one per
 //! file), and new communicators in `group.rs`.
 
 use std::fmt;
@@ -23,31 +23,32 @@ use crate::trace::Activity;
 
 /// One rank's end of a group of ranks.
 ///
-/// Messages between two ranks need a shared reference, so that several can be in progress at once. Collectives need an
-/// exclusive reference, because all ranks call the same collectives in the same order. To run both at once, or two
-/// collectives at once, take a duplicate.
+/// Messages between two ranks need only a shared reference to the communicator, so that several messages can be in
+/// progress at once. Collectives need an exclusive reference, because all ranks call the same collectives in the same
+/// order. To run a collective at the same time as messages or another collective, make a [duplicate](Self::duplicate).
 ///
 /// If a rank ends, by returning or by a panic, all ranks that wait for it get [`Error::RankLeft`].
 ///
 /// The future of a collective may be dropped while it waits. Between threads, the rank's part is then already done, and
-/// its next collective first waits until the abandoned one is complete. A collective that is dropped during this wait
-/// has not begun. On other fabrics, the rank's next collective returns [`Error::Abandoned`]. Other ranks learn of the
-/// abandoned collective when this rank ends.
+/// its next collective first waits until the abandoned collective is complete. A collective that is dropped during this
+/// wait has not begun. On other fabrics, the rank's next collective returns [`Error::Abandoned`]. Other ranks learn of
+/// the abandoned collective when this rank ends.
 pub struct Communicator {
     pub(crate) fabric: Arc<dyn Fabric>,
     pub(crate) group: Group,
-    /// The exchange, over which collectives between threads go.
+    /// This rank's end of the exchange, which collectives between threads use; `None` on every other fabric.
     pub(crate) exchange: Option<Endpoint>,
     pub(crate) settings: Settings,
-    /// The collectives that this rank has begun, over messages.
+    /// The collectives over messages that this rank has begun.
     pub(crate) calls: Calls,
-    /// Limits how far this rank may be ahead of other ranks, over messages.
+    /// Limits how many one-way messages this rank may be ahead of other ranks, in collectives over messages.
     pub(crate) pace: Pace,
-    /// The reason why no collective can begin, over messages: an earlier one was abandoned, or failed.
+    /// The reason why no further collective over messages can begin: an earlier collective failed or was abandoned.
     pub(crate) stopped: Option<Error>,
     /// This rank's fold of its own leaves.
     pub(crate) own: Fold,
-    /// This rank's fold of all ranks' covers, when it is the last to arrive.
+    /// This rank's fold of all ranks' covers, which it uses if it is the last rank to arrive, or if each rank folds for
+    /// itself.
     pub(crate) whole: Fold,
 }
 
@@ -104,12 +105,12 @@ calls! {
     ExchangeOn "exchange_on",
 }
 
-/// First word of the result of a fold: all ranks agree.
+/// The first word of a fold's result if all ranks agree.
 const AGREED: u64 = 0;
-/// First word of the result of a fold: two ranks, whose numbers and heads follow, disagree.
+/// The first word of a fold's result if two ranks disagree. The numbers and the heads of these ranks follow.
 const DISAGREED: u64 = 1;
 
-/// The number of words at the head of each message that must be the same on all ranks: the call, and one number.
+/// The number of words in the head of a message: the call, and one number. All ranks must have the same head.
 pub(crate) const HEAD: usize = 2;
 
 impl Communicator {
@@ -162,7 +163,7 @@ impl Communicator {
         assert!(rank < self.size(), "{role} {rank} of {} ranks", self.size());
     }
 
-    /// The exchange, over which collectives between threads go.
+    /// Returns this rank's end of the exchange, which collectives between threads use.
     pub(crate) fn shared(&self) -> &Endpoint {
         self.exchange.as_ref().expect("asked for only where there is one")
     }
@@ -197,7 +198,8 @@ impl Communicator {
         }
     }
 
-    /// If another rank keeps this rank from continuing, records it for the ranks that wait for this rank.
+    /// Returns the given error. If the error says that this rank cannot continue because of another rank, records the
+    /// other rank for the ranks that wait for this rank.
     pub(crate) fn failed(&self, error: Error) -> Error {
         if let Error::RankLeft { rank, .. } | Error::Late { rank: Some(rank), .. } = error {
             self.blame(rank);
@@ -220,8 +222,8 @@ impl Communicator {
         Ok(())
     }
 
-    /// Runs an exchange: deposits a message, arrives, and waits until all ranks have arrived. The two words of the head
-    /// are compared; `fold` runs only if all ranks agree on them.
+    /// Runs an exchange: deposits a message, whose body `write` appends, arrives, and waits until all ranks have
+    /// arrived. Compares the heads of all messages; `fold` runs only if they are the same.
     pub(crate) async fn meet(
         &mut self,
         call: Call,
@@ -231,7 +233,7 @@ impl Communicator {
     ) -> Result<(), Error> {
         let _noting = self.noting(Activity::Communication, call.name());
         let exchange = self.exchange.as_mut().expect("asked for only where there is one");
-        // The head has the digest of all earlier calls, so that a rank that has left one out is found here.
+        // The head has the digest of all earlier calls, so that a rank that has left out a call is found here.
         let digest = exchange.digest();
         let message = exchange.deposit();
         message.extend([digest << CALL_BITS | call as u64, number as u64]);

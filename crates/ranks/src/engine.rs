@@ -1,11 +1,11 @@
 //! The interface between methods and the code that runs their leaves. Each round of a method is a map over leaves and a
-//! combine; an engine runs it.
+//! combine; an engine runs the round.
 //!
-//! There are four engines, which paper 003 compares. All produce the same bits:
+//! There are four engines, which paper 003 compares. All engines produce the same bits:
 //!
-//! - [`Engine::Ranks`]: rank tasks that all run the method's loop and all-reduce.
+//! - [`Engine::Ranks`]: tasks, one for each rank, which all run the method's loop; each round is an all-reduce.
 //! - [`Engine::Loop`]: one loop whose rounds are parallel loops on the dispatcher (figure 3).
-//! - [`Engine::Ports`]: one loop whose rounds feed block numbers to persistent receivers (figure 2).
+//! - [`Engine::Ports`]: one loop whose rounds post the numbers of blocks of leaves to persistent receivers (figure 2).
 //! - [`Engine::MapReduce`]: ranks whose rounds are rounds of an iterative map-reduce, the alternative that the paper
 //!   mentions at the end of section 3.
 //!
@@ -49,11 +49,12 @@ pub trait Round: Sync {
     /// Returns the length of a partial.
     fn len(&self) -> usize;
 
-    /// Overwrites the partial of a leaf. It may read any row, but must not depend on the worker or the time of the
-    /// call.
+    /// Computes the partial of a leaf, and overwrites `partial` with it. The partial may depend on any row, but not on
+    /// the worker or the time of the call.
     fn map(&self, leaf: usize, partial: &mut [f64]);
 
-    /// Combines the partial of a run of leaves with the partial of the next run; by default, adds them.
+    /// Combines the partial of a run of leaves, `left`, with the partial of the next run, `right`. The result replaces
+    /// `left`. By default, adds the partials.
     fn combine(&self, left: &mut [f64], right: &[f64]) {
         for (left, right) in left.iter_mut().zip(right) {
             *left += right;
@@ -74,25 +75,25 @@ pub trait Round: Sync {
     }
 }
 
-/// The future that a call of [`Rounds`] returns. It is boxed, so that a method is compiled once for all engines. A
-/// round takes microseconds or more, the allocation about ten nanoseconds.
+/// The future that a call of [`Rounds`] returns. The future is boxed, so that a method is compiled once for all
+/// engines. A round takes microseconds or more, the allocation about ten nanoseconds.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
-/// Runs rounds for a method's loop. The methods with a default suit an engine with one loop, which runs all leaves. An
-/// implementation that wraps other rounds must forward these methods as well.
+/// Runs the rounds of a method's loop. The default methods suit an engine with one loop, which runs all leaves. An
+/// implementation that wraps other rounds must forward the default methods too.
 pub trait Rounds: Send {
     /// Runs a round over all leaves and overwrites `total` with the root of the tree over them. All ranks get the same
     /// bits, for any engine, number of ranks and number of threads. Without leaves, `total` does not change.
     ///
     /// # Errors
-    /// Returns the errors of the ranks' all-reduce, if the engine has ranks. Pass them on with `?`.
+    /// Returns the errors of the ranks' all-reduce, if the engine has ranks. Pass these errors on with `?`.
     ///
     /// # Panics
     /// Panics if `total` is not as long as the round's partials, or if the round panics.
     fn round<'a>(&'a mut self, round: &'a dyn Round, total: &'a mut [f64]) -> Pending<'a, ()>;
 
-    /// Broadcasts the lead's flag to all ranks. Use it for decisions that do not follow from the bits of a round, such
-    /// as whether to stop on request.
+    /// Broadcasts the lead's flag to all ranks, and returns it. Use this method for decisions that do not follow from
+    /// the bits of a round, such as whether to stop on request.
     ///
     /// # Errors
     /// Returns the same errors as [`round`](Self::round).
@@ -105,7 +106,8 @@ pub trait Rounds: Send {
         true
     }
 
-    /// Whether this is the one loop of its process that returns the result; in the lead's process, it is the lead.
+    /// Whether this is the one loop of its process that returns the result; in the lead's process, this is the lead's
+    /// loop.
     fn is_first_here(&self) -> bool {
         self.is_lead()
     }
@@ -119,8 +121,8 @@ pub trait Rounds: Send {
         done(())
     }
 
-    /// Records the actions of the ranks from now on in a trace; each process has one. Engines without ranks record
-    /// nothing.
+    /// Records the actions of the ranks from now on in a trace. In a job, each process has its own trace. Engines
+    /// without ranks record nothing.
     ///
     /// # Errors
     /// Returns the same errors as [`round`](Self::round).
@@ -134,9 +136,9 @@ pub trait Rounds: Send {
         let _ = name;
     }
 
-    /// Ends the trace, which is then complete in the lead's process. Sums each rank's time by kind of work: this loop's
-    /// `phases`, and `computing`, `communicating`, `waiting`. All ranks get the same table; it is empty for engines
-    /// without ranks.
+    /// Ends the trace, which is then complete in the lead's process. Returns a table of the seconds that ranks spent in
+    /// each phase: the phases in `phases`, and `computing`, `communicating` and `waiting`. All ranks get the same
+    /// table; it is empty for engines without ranks.
     ///
     /// # Errors
     /// Returns the same errors as [`round`](Self::round).
@@ -148,21 +150,21 @@ pub trait Rounds: Send {
     /// Returns how the rows are cut into leaves and assigned to ranks.
     fn partition(&self) -> Partition;
 
-    /// The leaves that this loop runs: all of them, unless each rank has its own loop.
+    /// Returns the leaves that this loop runs: all leaves, unless each rank has its own loop.
     fn leaves(&self) -> Range<usize> {
         0..self.partition().leaves()
     }
 
-    /// Returns the number of rows of the rank with the most rows, divided by the mean.
+    /// Returns the number of rows of the rank with the most rows, divided by the mean over the ranks.
     fn imbalance(&self) -> f64 {
         self.partition().imbalance()
     }
 }
 
 impl dyn Rounds + '_ {
-    /// Gives every process the content of the leaves' cells, if ranks are in several processes; otherwise it does
-    /// nothing. When it returns, every rank may read all cells. `write` appends a cell's content to bytes, `read`
-    /// overwrites a cell with it.
+    /// Copies the content of the leaves' cells to every process, if ranks are in several processes; otherwise does
+    /// nothing. Afterwards, every rank may read all cells. `write` appends a cell's content to bytes, and `read`
+    /// overwrites a cell with the content.
     ///
     /// # Errors
     /// Returns the same errors as [`round`](Rounds::round).
@@ -189,22 +191,23 @@ pub trait Program: Sync {
     type Error: From<Error> + fmt::Display + Send;
 
     /// Runs the method's loop. Under [`Engine::Ranks`] and [`Engine::MapReduce`] it runs on each rank, otherwise once.
-    /// All ranks must reach the same decisions. They do if decisions depend only on the totals of rounds and on
-    /// [`Rounds::agree`].
+    /// All ranks must reach the same decisions. The decisions are the same if they depend only on the totals of rounds
+    /// and on [`Rounds::agree`].
     fn run(&self, rounds: &mut dyn Rounds) -> impl Future<Output = Result<Self::Output, Self::Error>> + Send;
 }
 
-/// The engine that runs the leaves.
+/// The engine that runs the leaves of each round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Engine {
-    /// Rank tasks, each with its own run of leaves, which all-reduce.
+    /// One task for each rank, which has its own run of leaves. Each round is an all-reduce.
     #[default]
     Ranks,
-    /// A parallel loop on the dispatcher.
+    /// One loop, whose rounds are parallel loops on the dispatcher.
     Loop,
-    /// Persistent receivers that get block numbers, and a countdown.
+    /// Persistent receivers at a port, which get the numbers of blocks of leaves and count down the blocks that are
+    /// left.
     Ports,
-    /// Rank tasks, each with its own run of leaves, whose rounds are map, shuffle, reduce and gather
+    /// One task for each rank, which has its own run of leaves. Each round consists of map, shuffle, reduce and gather
     /// ([`Round::key_len`]).
     MapReduce,
 }
@@ -258,12 +261,12 @@ pub struct Execution {
     /// The engine. Default: [`Engine::Ranks`].
     pub engine: Engine,
     /// The number of ranks in this process, at least 1; there may be more ranks than threads. Only engines that [have
-    /// ranks](Engine::has_ranks) use more than one. Default: the number of threads that the machine runs at once.
+    /// ranks](Engine::has_ranks) use this number. Default: the number of threads that the machine runs at once.
     pub ranks: usize,
     /// The number of worker threads, at least 1. Default: the number of threads that the machine runs at once.
     pub threads: usize,
-    /// The processes that compute together; each has this many ranks and threads. Only engines that have ranks can use
-    /// it. Default: `None`.
+    /// The processes that compute together; each process has this many ranks and threads. Only engines that have ranks
+    /// can use several processes. Default: `None`.
     pub job: Option<Job>,
 }
 
@@ -300,7 +303,7 @@ impl Default for Execution {
 /// Runs a method over `rows` rows with an engine, on its own dispatcher. Returns the lead's result; in each process of
 /// a job, the result of its first rank.
 ///
-/// Your program may borrow, because your thread sleeps until it is done.
+/// Your program may borrow, because your thread sleeps until the program is done.
 ///
 /// # Errors
 /// Returns the program's own error; [`Error::Panicked`] if its code panicked; [`Error::Elsewhere`] if a rank in another
@@ -350,22 +353,23 @@ pub fn drive<P: Program>(execution: &Execution, rows: usize, program: &P) -> Res
     ends.into_values().nth(place).flatten().expect("that loop has ended")
 }
 
-/// A method's loop on one rank, which returns the reason for its failure, if it failed. The loop leaves its result for
-/// [`drive`].
+/// A method's loop on one rank, which returns the reason for its failure, if it failed. The loop stores its result
+/// where [`drive`] finds it.
 type Loop<'a> = Pin<Box<dyn Future<Output = Option<String>> + Send + 'a>>;
 
 /// Begins a loop, given its number among the loops of this process.
 type Begin<'a> = dyn Fn(usize, Box<dyn Rounds>) -> Loop<'a> + Sync + 'a;
 
-/// Runs the loops of this process to their end, and returns the position of the loop whose result counts. Compiled once
-/// for all programs.
+/// Runs the loops of this process to their end, and returns the position of the loop whose result counts. This function
+/// is compiled once for all programs.
 fn carry_out(execution: &Execution, rows: usize, begin: &Begin<'_>) -> Result<usize, Error> {
     if cfg!(target_family = "wasm") {
         // The platform starts no threads.
         return one_thread::run(begin(0, Box::new(OneThread::new(rows))));
     }
     let Execution { engine, ranks, threads, job } = *execution;
-    // Ranks wait for each other in loops, and so do the workers of a parallel loop at its end.
+    // Ranks wait for each other in loops, and so do the workers of a parallel loop at its end. So each worker gets its
+    // own cores, apart from the workers of the other processes on this machine.
     let (place, near) = job.map_or((0, 1), |Job(job)| job.near());
     let dispatcher = Builder::new()
         .name("lehr")
@@ -430,7 +434,8 @@ fn together(
     };
     let agreed = job.end(own.clone())?;
     match (agreed, panic) {
-        // This process's own error says the same, and the caller can tell its kind.
+        // If the processes agree on this process's failure, the caller gets its own error, whose type says more than a
+        // text.
         (None, None) => Ok(failed.unwrap_or(0)),
         (Some(agreed), None) if Some(&agreed) == own.as_ref() => Ok(failed.unwrap_or(0)),
         (None, Some(panic)) => Err(panic),

@@ -14,7 +14,8 @@ pub enum Error {
         /// The panic's message.
         message: String,
     },
-    /// This rank waited for a rank that had ended (early, or by a panic), or that had failed because of such a rank.
+    /// This rank waited for a rank that had ended (early, or by a panic), or that had failed because another rank had
+    /// ended.
     RankLeft {
         /// The rank that had ended, by its number in the world.
         rank: usize,
@@ -23,16 +24,16 @@ pub enum Error {
     },
     /// A rank in another process failed; the message comes from that process and names the rank.
     Elsewhere {
-        /// The message of that process.
+        /// The message that the other process sent.
         message: String,
     },
-    /// A rank did not arrive within the patience of a communicator.
+    /// A rank did not arrive within the communicator's [patience](crate::Communicator::set_patience).
     Late {
-        /// The rank; `None` if any rank was accepted.
+        /// The rank that did not arrive, by its number in the world; `None` if any rank was accepted.
         rank: Option<usize>,
         /// The call in which this rank was waiting.
         waiting_in: &'static str,
-        /// The duration of the wait.
+        /// The communicator's patience, which is how long this rank waited.
         limit: Duration,
     },
     /// The dispatcher was shut down before the rank ended.
@@ -40,20 +41,21 @@ pub enum Error {
         /// The rank.
         rank: usize,
     },
-    /// The ranks called a collective with different lengths or roots.
+    /// Ranks made different calls, or called a collective with different lengths or roots.
     Mismatch {
         /// The collective.
         collective: &'static str,
-        /// The values that disagree.
+        /// Two ranks that disagree, and their calls.
         detail: String,
     },
-    /// A message is longer than the memory for it. It was received, and is lost.
+    /// A message is longer than the memory for it or, in a shift or an exchange, has another length. The message was
+    /// received, and is lost.
     Truncated {
         /// The sender.
         source: usize,
-        /// The number of bytes sent.
+        /// The length of the message in bytes.
         sent: usize,
-        /// The number of bytes that fit.
+        /// The length of the memory in bytes.
         room: usize,
     },
     /// A message does not hold values of the requested type.
@@ -70,12 +72,12 @@ pub enum Error {
     },
     /// A message could not be transported: an error of the fabric or of the layer below it.
     Transport {
-        /// The transport's message.
+        /// The message of the layer that failed.
         message: String,
     },
-    /// The layout, engine or number of ranks is invalid.
+    /// An argument is invalid: a layout, an engine, a number of ranks or threads, or a value that cannot be serialised.
     Invalid {
-        /// The given value and the allowed values.
+        /// The message, which names the given value.
         message: String,
     },
     /// No dispatcher could be started.

@@ -1,25 +1,26 @@
 //! The one interface between ranks: messages of bytes, sent to a rank and taken by a matching receive.
 //!
-//! [`Fabric`] is one rank's end. It moves a message (`send`, `poll_receive`), looks for one (`poll_probe`) and reports
-//! which ranks have ended. Everything else, including collectives, is built on these. So a new fabric is small, and a
-//! line in a table suffices to run the conformance cases on it.
+//! [`Fabric`] is one rank's end. It moves messages (`send`, `poll_receive`), looks for messages (`poll_probe`) and
+//! reports which ranks have ended. All other calls of a communicator, including collectives, are built on these
+//! operations. So a new fabric is small, and the conformance cases run on each fabric of [`Kind`].
 //!
 //! | fabric | meaning | messages |
 //! | --- | --- | --- |
-//! | [`threads`] | ranks of one process | stay where they are written; collectives have a path of their own, the *exchange* |
-//! | [`ports`] | ranks of one process over ports of the runtime, as in papers 000 to 004 | are posted |
-//! | [`bytes`] | ranks of one process through the codec | become frames in a stream, so that the wire path is tested without a wire |
+//! | [`threads`] | ranks of one process | go to the receiver's inbox or through a channel; in collectives, they go over the *exchange*, which each rank reads in place |
+//! | [`ports`] | ranks of one process over ports of the runtime, as in papers 000 to 004 | are posted to the receiver's port |
+//! | [`bytes`] | ranks of one process through the wire format ([`frame`](crate::frame)) | become frames in a stream, so that the wire format is tested without a network |
 //!
 //! Fabrics between processes have their own crates and implement the same trait. [`inbox::Inbox`] does the matching for
-//! a fabric that can only move messages; [`ring`] moves them through memory that two processes share.
+//! a fabric that can only move messages; [`ring`] moves messages through memory that two processes share.
 //!
 //! **Cost contract.** `send` copies the bytes at most once and never waits. `poll_receive` looks first at the messages
-//! that have arrived. It may spin for some microseconds if every rank has a core, and otherwise returns
-//! [`Poll::Pending`] at once: it never blocks its worker. A fabric without its own thread makes progress only when it
-//! is called: in `poll_receive` and `poll_probe`. While it is pending, it wakes its caller to be polled again.
+//! that have arrived. The call may spin for some microseconds if every rank has a core, and otherwise returns
+//! [`Poll::Pending`] at once: it never blocks its worker. A fabric without its own thread makes progress only in calls
+//! of `poll_receive` and `poll_probe`. While such a call is pending, the fabric wakes the caller, so that the caller
+//! polls again.
 
-/// Implements the receives of a fabric in this process that sorts all messages into an inbox. `poll` looks at the
-/// inbox, with all messages in it; `inbox` is where a ticket is given up.
+/// Implements the receives of a fabric in this process that sorts all messages into an inbox. The fabric's method
+/// `poll` puts all arrived messages into the inbox and polls it; its method `inbox` returns the inbox.
 macro_rules! receives_from_its_inbox {
     () => {
         fn poll_receive(
@@ -56,7 +57,7 @@ pub mod bytes;
 pub mod inbox;
 pub mod ports;
 pub(crate) mod receiving;
-// Its heads need words of 64 bits.
+// The heads of a ring's frames need words of 64 bits.
 #[cfg(target_pointer_width = "64")]
 pub mod ring;
 pub mod threads;
@@ -77,7 +78,7 @@ pub enum Kind {
     Mail,
     /// [`ports`]: over ports of the runtime.
     Ports,
-    /// [`bytes`]: through the codec.
+    /// [`bytes`]: through the wire format of messages between processes.
     Bytes,
 }
 
@@ -104,20 +105,21 @@ impl Kind {
     }
 }
 
-/// The values by which a message is matched, besides its source.
+/// The label of a message: the context and the tag, which receives match, and the number of a receipt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Label {
     /// The group of ranks and the kind of traffic. Point-to-point messages and collectives of a communicator have
-    /// separate contexts, and each duplicate or part of it has its own contexts. So their messages never mix.
+    /// separate contexts, and each duplicate or part of it has its own contexts. So messages of different contexts
+    /// never mix.
     pub context: u32,
     /// The tag, which the sender chooses; in collective contexts, it holds the collective and its number.
     pub tag: u32,
-    /// The number under which the sender wants a receipt for the message; 0 for no receipt. It travels with the
+    /// The number under which the sender wants a receipt for the message; 0 for no receipt. The number travels with the
     /// message; receives don't match it, and the fabric ignores it.
     pub receipt: u32,
 }
 
-/// The messages that a receive takes.
+/// The pattern of the messages that a receive takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pattern {
     /// The rank that a message must come from; `None` accepts any rank.
@@ -143,7 +145,7 @@ impl Pattern {
 /// A message that has arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The sender.
+    /// The rank that sent the message, by its number in the fabric.
     pub source: usize,
     /// The label that the sender gave the message.
     pub label: Label,
@@ -161,7 +163,7 @@ impl Message {
 /// The source, label and length of a message, known before it is received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope {
-    /// The sender.
+    /// The rank that sent the message, by its number in the fabric.
     pub source: usize,
     /// The label that the sender gave the message.
     pub label: Label,
@@ -169,15 +171,15 @@ pub struct Envelope {
     pub length: usize,
 }
 
-/// The position of a pending receive or probe in the order of its rank; empty before the first poll. A ticket reserves
-/// no message.
+/// The number of a pending receive or probe, which gives its position among the pending calls of its rank; empty before
+/// the first poll. A ticket reserves no message.
 ///
-/// Of several receives that match the same message, the one polled first gets it.
+/// Of several receives that match the same message, the receive that was polled first gets it.
 #[derive(Debug, Default)]
 pub struct Ticket(pub(crate) Option<u64>);
 
 impl Ticket {
-    /// Returns the number that the fabric gave, if any.
+    /// Returns the number that the fabric gave to the receive or probe; `None` before the first poll and after the end.
     pub fn number(&self) -> Option<u64> {
         self.0
     }
@@ -188,15 +190,15 @@ impl Ticket {
     }
 }
 
-/// One rank's end of a fabric over all ranks of the program. All communicators of the rank share it.
+/// One rank's end of a fabric over all ranks of the program. All communicators of the rank share this end.
 ///
 /// Between two ranks and within a context, messages are matched in the order in which they were sent.
 ///
-/// Dropping an end signals to the other ranks that this rank has ended. It has *failed* if the end is dropped while its
-/// thread panics or after [`fail`](Self::fail); otherwise it has ended in order. Messages that a rank sent before it
-/// ended can still be received.
+/// Dropping an end signals to the other ranks that this rank has ended. The rank has *failed* if its end is dropped
+/// while its thread panics or after [`fail`](Self::fail); otherwise it has ended in order. Messages that a rank sent
+/// before it ended can still be received.
 pub trait Fabric: Send + Sync {
-    /// Returns the name for messages and reports, such as `threads` or `mpi`.
+    /// Returns the fabric's name for messages and reports, such as `threads` or `mpi`.
     fn name(&self) -> &'static str;
 
     /// Returns this rank's number, from 0.
@@ -223,14 +225,15 @@ pub trait Fabric: Send + Sync {
         self.send(to, label, Cow::Owned(bytes))
     }
 
-    /// Takes the earliest message that matches. If there is none, waits with the ticket that it drew on its first poll.
+    /// Takes the earliest message that matches, or waits for a message that does. On its first poll, a pending receive
+    /// draws a ticket, which `turn` holds.
     ///
     /// Cancel-safe: a receive that is abandoned with [`forget`](Self::forget) has taken nothing.
     ///
     /// # Errors
-    /// Returns [`Error::RankLeft`] if no message matches and none ever will. In this case, either the source has ended,
-    /// or the receive accepts any source and a rank has failed or all others have ended. Returns [`Error::Transport`]
-    /// if the fabric fails.
+    /// Returns [`Error::RankLeft`] if no message matches and no message ever will. In this case, either the source has
+    /// ended, or the receive accepts any source and a rank has failed or all other ranks have ended. Returns
+    /// [`Error::Transport`] if the fabric fails.
     fn poll_receive(
         &self,
         pattern: &Pattern,
@@ -239,8 +242,8 @@ pub trait Fabric: Send + Sync {
         context: &mut Context<'_>,
     ) -> Poll<Result<Message, Error>>;
 
-    /// Like [`poll_receive`](Self::poll_receive), but passes the bytes to `read`, once, so that the fabric can keep the
-    /// memory.
+    /// Like [`poll_receive`](Self::poll_receive), but passes the message's bytes to `read`, once, so that the fabric
+    /// can keep the memory.
     ///
     /// # Errors
     /// Returns the same errors as [`poll_receive`](Self::poll_receive).
@@ -269,8 +272,8 @@ pub trait Fabric: Send + Sync {
         context: &mut Context<'_>,
     ) -> Poll<Result<Envelope, Error>>;
 
-    /// Returns empty memory for an outgoing message of this many bytes. It may be reused memory, and may have room for
-    /// bytes that the fabric appends.
+    /// Returns empty memory for an outgoing message of this many bytes. The memory may be reused memory, and may have
+    /// room for bytes that the fabric appends.
     fn memory(&self, length: usize) -> Vec<u8> {
         Vec::with_capacity(length)
     }
@@ -301,15 +304,16 @@ pub trait Fabric: Send + Sync {
         false
     }
 
-    /// Gives up a ticket. Call it whenever you drop a pending receive or probe; it is harmless otherwise.
+    /// Gives up a ticket. Call this method whenever you drop a pending receive or probe; at other times it does
+    /// nothing.
     fn forget(&self, turn: &mut Ticket);
 
     /// Records that this rank cannot continue because of rank `culprit` (perhaps itself). Ranks that wait for this rank
     /// then get an error that names the culprit. Only the first call counts.
     fn fail(&self, culprit: usize);
 
-    /// Waits until all messages that were sent have left this process, so that this end may be dropped. Most fabrics
-    /// have nothing to do.
+    /// Waits until all messages that were sent have left this process, so that this end may be dropped. On most
+    /// fabrics, there is nothing to wait for.
     ///
     /// # Errors
     /// Returns [`Error::Transport`].

@@ -1,15 +1,15 @@
-//! The wire format of messages: a header of fixed length, then the bytes. `fabric/bytes.rs` uses it; fabrics between
-//! processes may use it too.
+//! The wire format of messages: a header of fixed length, then the bytes of the message. `fabric/bytes.rs` uses this
+//! format; fabrics between processes may use it too.
 //!
 //! | bytes of the header | field | written by the sender as | read by the receiver to |
 //! | --- | --- | --- | --- |
 //! | 0..8 | length | the number of bytes that follow the header | find the end of the frame |
 //! | 8..16 | sequence | 0, 1, 2 ... for each pair of ranks | notice that a frame was lost, repeated or overtaken |
-//! | 16..20 | source | its rank | match |
-//! | 20..24 | context | the label's | match |
-//! | 24..28 | tag | the label's | match |
-//! | 28..32 | receipt | the label's | tell the sender that the message was received, if it is not 0 |
-//! | 32..36 | kind | 0 for a message; 1 for the last frame of a rank that ended in order, 2 for that of a rank that failed | distinguish them |
+//! | 16..20 | source | its own rank | match the message |
+//! | 20..24 | context | the label's context or, in the last frame of a rank that failed, the rank that caused the failure | match the message |
+//! | 24..28 | tag | the label's tag | match the message |
+//! | 28..32 | receipt | the label's receipt number | tell the sender that the message was received, if the number is not 0 |
+//! | 32..36 | kind | 0 for a message; for the last frame of a rank, 1 if it ended in order and 2 if it failed | distinguish these frames |
 //! | 36..40 | | zeros | nothing; they keep the next field aligned |
 //!
 //! All numbers are little-endian.
@@ -39,7 +39,7 @@ pub enum Frame {
     },
 }
 
-/// A frame, its sequence number, and the rest of the stream.
+/// The content of a frame, its sequence number, and the rest of the stream.
 pub type Read<'a> = (Frame, u64, &'a [u8]);
 
 /// Appends a message as a frame.
@@ -79,7 +79,7 @@ fn header(stream: &mut Vec<u8>, length: u64, sequence: u64, source: usize, label
 /// is not complete yet.
 ///
 /// # Errors
-/// Returns [`Error::Transport`] if the kind of the frame is unknown.
+/// Returns [`Error::Transport`] if the kind of the frame is unknown, or if its length is too large for this machine.
 pub fn read(stream: &[u8]) -> Result<Option<Read<'_>>, Error> {
     let Some((header, rest)) = stream.split_first_chunk::<HEADER>() else { return Ok(None) };
     let long = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes"));

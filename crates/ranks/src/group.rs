@@ -10,29 +10,29 @@ use crate::fabric::{Fabric, Pattern};
 /// A kind of traffic; each has its own context in a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Traffic {
-    /// Sends and receives of the program.
+    /// The messages that the program sends and receives.
     Messages = 0,
-    /// Collectives.
+    /// The messages of collectives.
     Collectives = 1,
-    /// Receipts of synchronous sends.
+    /// The receipts of synchronous sends.
     Receipts = 2,
     /// The heads that a checked communicator compares.
     Checks = 3,
     /// Notices between ranks that wait in collectives.
     Notices = 4,
-    /// Credits, which limit the number of calls that one rank may be ahead of another.
+    /// Credits, which limit how many one-way messages one rank may be ahead of another rank.
     Credits = 5,
 }
 
 /// The number of contexts reserved for each communicator.
 const KINDS: u32 = 8;
 
-/// The ranks of a communicator.
+/// The ranks of a communicator, and the communicator's number.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     rank: usize,
     size: usize,
-    /// Each rank's number in the world; `None` if these numbers are the same as in this group.
+    /// Each rank's number in the world; `None` if each rank has the same number in this group and in the world.
     members: Option<Arc<[usize]>>,
     /// The number of this communicator: the same on all its ranks, and different from the numbers of all other
     /// communicators of these ranks.
@@ -43,11 +43,11 @@ pub(crate) struct Group {
 /// The state that all communicators of a rank share.
 #[derive(Debug)]
 struct Books {
-    /// The lowest number that no communicator of this rank has had.
+    /// The next free number, which is above the numbers of all communicators that this rank knows of.
     next: u32,
     /// The number of the last requested receipt.
     receipt: u32,
-    /// Receipts that have not arrived and that no send waits for.
+    /// The receipts, not arrived yet, of synchronous sends that no longer wait.
     owed: Vec<Pattern>,
     /// The rank because of which this rank cannot continue.
     culprit: Option<usize>,
@@ -68,7 +68,7 @@ impl Group {
         self.size
     }
 
-    /// Returns the number in the world of a rank.
+    /// Returns a rank's number in the world, given its number in this group.
     pub(crate) fn world(&self, rank: usize) -> usize {
         self.members.as_ref().map_or(rank, |members| members[rank])
     }
@@ -79,20 +79,20 @@ impl Group {
         members.iter().position(|&member| member == world).expect("who sends in a group's context belongs to it")
     }
 
-    /// Returns the context of a kind of traffic.
+    /// Returns the context of a kind of traffic in this communicator.
     pub(crate) fn context(&self, traffic: Traffic) -> u32 {
         self.number * KINDS + traffic as u32
     }
 
-    /// Records a receipt that no send waits for.
+    /// Records a receipt that no send waits for any longer.
     pub(crate) fn owe(&self, receipt: Pattern) {
         self.books.lock().owed.push(receipt);
     }
 
-    /// Returns a number for a receipt; never 0. Discards receipts that no send waits for.
+    /// Returns a number, never 0, for a new receipt. Discards receipts that have arrived and that no send waits for.
     pub(crate) fn receipt(&self, fabric: &dyn Fabric) -> u32 {
         let owed = std::mem::take(&mut self.books.lock().owed);
-        // If the look fails, the receipt will not arrive.
+        // If the fabric returns an error, the receipt will not arrive.
         let still: Vec<Pattern> =
             owed.into_iter().filter(|receipt| matches!(fabric.take_if_come(receipt), Ok(None))).collect();
         let mut books = self.books.lock();
@@ -113,10 +113,11 @@ impl Group {
 }
 
 impl Communicator {
-    /// Splits the ranks into groups, and makes a communicator for each. All ranks with the same `color` are in one
-    /// group, numbered by `key` and, among equal keys, by their numbers here. A rank without a `color` is in no group.
+    /// Splits the ranks into groups, and makes a communicator for each group. All ranks with the same `color` are in
+    /// one group, numbered by `key` and, among equal keys, by their numbers in this communicator. A rank without a
+    /// `color` is in no group and gets `None`.
     ///
-    /// The new communicator is independent: you may drop the original.
+    /// The group's communicator is independent: you may drop the original communicator.
     ///
     /// # Errors
     /// Returns [`Error::RankLeft`], [`Error::Mismatch`] or [`Error::Transport`].
@@ -159,7 +160,7 @@ impl Communicator {
         Ok(Some(part))
     }
 
-    /// Makes a communicator of the same ranks whose messages and collectives are separate from those of the original.
+    /// Makes a communicator of the same ranks, whose messages and collectives are separate from the original's.
     ///
     /// # Errors
     /// Returns the same errors as [`split`](Self::split).

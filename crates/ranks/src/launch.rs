@@ -9,15 +9,16 @@ use crate::error::Error;
 use crate::fabric::Kind;
 use crate::layout::Layout;
 
-/// Runs `program` once per rank, each with its communicator, and returns the results in order of rank.
+/// Runs `program` once per rank, each time with the rank's communicator, and returns the results in order of rank.
 ///
 /// Your futures may borrow, because your thread sleeps until they are done. There may be more ranks than workers and
 /// more workers than cores. Between two awaits, nothing interrupts a rank.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`] for a layout that cannot be placed. Returns [`Error::Panicked`] for a rank whose code
-/// panicked. If several panicked, the error names a rank whose panic was not caused by another rank. The waits of the
-/// other ranks end with [`Error::RankLeft`], so none hangs.
+/// Returns [`Error::Invalid`] for a layout without ranks, with too many ranks, or with several processes. Returns
+/// [`Error::Panicked`] for a rank whose code panicked. If several ranks panicked, the error names a rank whose panic
+/// was not caused by another rank. The waits of the other ranks end with [`Error::RankLeft`], so no rank hangs. Returns
+/// [`Error::Cancelled`] if the dispatcher was shut down.
 ///
 /// # Panics
 /// Panics if called on a worker of a dispatcher.

@@ -44,7 +44,7 @@ impl Layout {
     /// Checks that this crate can place the layout.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if the layout has no ranks or too many, or more than one process.
+    /// Returns [`Error::Invalid`] if the layout has no ranks, too many ranks, or more than one process.
     pub fn check(&self) -> Result<(), Error> {
         let ranks = self.threads.checked_mul(self.processes).and_then(|ranks| ranks.checked_mul(self.nodes));
         if !ranks.is_some_and(|ranks| (1..=Self::RANKS_MAX).contains(&ranks)) {

@@ -1,21 +1,21 @@
-//! One program on many ranks.
+//! Runs one program on many ranks, which communicate by messages and collectives.
 //!
-//! [`run`] starts a program once per rank, as tasks on a dispatcher, and gives each a [`Communicator`]:
+//! [`run`] starts a program once per rank, as tasks on a dispatcher, and gives each rank a [`Communicator`]:
 //!
 //! | call | effect |
 //! | --- | --- |
 //! | [`send`](Communicator::send), [`receive`](Communicator::receive), [`receive_any`](Communicator::receive_any), [`probe`](Communicator::probe) | messages between two ranks; there are also synchronous, persistent and combined forms |
 //! | [`shift`](Communicator::shift), [`exchange`](Communicator::exchange), [`exchange_on`](Communicator::exchange_on) | values to and from neighbours on a line, a ring, a [`Grid`] |
 //! | [`barrier`](Communicator::barrier) | waits until all ranks have arrived |
-//! | [`broadcast`](Communicator::broadcast), [`scatter`](Communicator::scatter) | the root's values to all ranks; to each rank its part |
-//! | [`gather`](Communicator::gather), [`all_gather`](Communicator::all_gather), [`all_to_all`](Communicator::all_to_all) | all ranks' values to the root; to all ranks; from each rank to each rank |
+//! | [`broadcast`](Communicator::broadcast), [`scatter`](Communicator::scatter) | the root sends all ranks the same values; sends each rank its own part |
+//! | [`gather`](Communicator::gather), [`all_gather`](Communicator::all_gather), [`all_to_all`](Communicator::all_to_all) | all ranks send their values to the root; send them to all ranks; send each rank a part |
 //! | [`reduce`](Communicator::reduce), [`all_reduce`](Communicator::all_reduce), [`reduce_scatter`](Communicator::reduce_scatter) | the combination of all ranks' values at the root; on all ranks; in parts over all ranks |
-//! | [`scan`](Communicator::scan), [`exclusive_scan`](Communicator::exclusive_scan) | the combination of the values of the ranks before |
-//! | [`all_reduce_leaves`](Communicator::all_reduce_leaves) | the root of the tree over all ranks' leaves |
-//! | [`split`](Communicator::split), [`duplicate`](Communicator::duplicate) | communicators of some or all of the ranks |
+//! | [`scan`](Communicator::scan), [`exclusive_scan`](Communicator::exclusive_scan) | the combination of the values of all ranks up to this rank; of the ranks before this rank |
+//! | [`all_reduce_leaves`](Communicator::all_reduce_leaves) | the combination of all ranks' leaves, on all ranks |
+//! | [`split`](Communicator::split), [`duplicate`](Communicator::duplicate) | new communicators of some of the ranks; of all ranks |
 //!
 //! For each function of MPI, `docs/guide/mpi.md` names the corresponding call. A [`fabric`] decides where ranks are and
-//! how messages move; all fabrics give the same bits.
+//! how messages move; results have the same bits on all fabrics.
 //!
 //! Reductions over rows follow one tree over *leaves*, which are blocks of rows whose size depends only on the number
 //! of rows ([`Partition`], [`Fold`]). So results have the same bits on any layout. [`drive`] runs a method, written
@@ -76,12 +76,12 @@ pub use reduction::{Combine, Fold, Node};
 pub use settings::Order;
 pub use topology::{Boundary, Grid};
 
-/// The guide's chapter for readers who know MPI; it is here so that its code is compiled and run.
+/// The guide's chapter for readers who know MPI, included so that its examples are compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/mpi.md")]
 struct Guide;
 
-/// The example of the crate's README.
+/// The crate's README, included so that its example is compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,12 +1,12 @@
 //! Iterative map-reduce over ranks: map, combine, reduce, until converged.
 //!
-//! Paper 003 mentions this form (Twister) as an alternative to message passing. The rows stay where they are from round
+//! Paper 003 mentions this form (Twister) as an alternative to message passing. The rows stay on their ranks from round
 //! to round; only a small state, which every rank has, changes. In [`drive`](crate::drive), every leaf's partial has
-//! the same fixed positions. A map here *emits* any number of keys, and the rank that owns a key reduces it on its own.
-//! This costs a shuffle and a gather, while an all-reduce needs only one crossing.
+//! the same fixed positions. In a map-reduce, a map *emits* any number of keys, and the rank that owns a key reduces
+//! the key's values on its own. A map-reduce costs a shuffle and a gather, while an all-reduce needs only one crossing.
 //!
 //! **Same bits on any layout.** The values of a key are combined in the one tree over leaf numbers (`reduction.rs`). A
-//! leaf that did not emit the key is skipped, and a node with one child takes the value of the child.
+//! leaf that did not emit the key is skipped. A node with values below only one child takes the value of that child.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -21,47 +21,48 @@ pub trait MapReduce: Sync {
     /// The state that all ranks know and that each round changes.
     type State: Send + Sync;
 
-    /// Returns the length of a value.
+    /// Returns the length of a value in numbers.
     fn width(&self) -> usize;
 
     /// Emits values for keys, given the rows of a leaf. Values of one key are combined in the order in which they are
     /// emitted. The values must not depend on the calling rank or thread.
     fn map(&self, rows: Range<usize>, state: &Self::State, emit: &mut dyn FnMut(u64, &[f64]));
 
-    /// Combines two values of a key, left before right; the result replaces the left one. By default, adds them.
+    /// Combines two values of a key, left before right; the result replaces the left value. By default, adds the
+    /// values.
     fn combine(&self, left: &mut [f64], right: &[f64]) {
         for (left, right) in left.iter_mut().zip(right) {
             *left += right;
         }
     }
 
-    /// Turns a key's combined value into its result, in place. By default, does nothing.
+    /// Turns a key's combined value into its result, in place. By default, the combined value is the result.
     fn reduce(&self, key: u64, value: &mut [f64], state: &Self::State) {
         let _ = (key, value, state);
     }
 
-    /// Returns the state of the next round, given all results in order of their keys. It runs on every rank, with the
-    /// same results.
+    /// Returns whether to run another round, and the new state, given all results in order of their keys. Every rank
+    /// calls it with the same results.
     fn next(&self, state: Self::State, results: &BTreeMap<u64, Vec<f64>>) -> Step<Self::State>;
 }
 
-/// The decision that ends a round.
+/// A method's decision at the end of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<S> {
-    /// Run another round, from this state.
+    /// Run another round, which begins with this state.
     Again(S),
-    /// Stop; this is the result.
+    /// Stop; this state is the result.
     Converged(S),
 }
 
-/// The outcome of the rounds.
+/// The outcome of a map-reduce after its last round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Iterated<S> {
     /// The state after the last round.
     pub state: S,
-    /// The number of rounds.
+    /// The number of rounds that were run.
     pub rounds: usize,
-    /// Whether the method reported convergence, rather than reaching the limit of rounds.
+    /// Whether the method reported convergence before the limit of rounds was reached.
     pub has_converged: bool,
 }
 
@@ -69,11 +70,11 @@ pub struct Iterated<S> {
 type Emitted = (Node, Vec<f64>);
 
 impl Communicator {
-    /// Runs rounds of a map-reduce over `rows` rows until it has converged, or until there have been `rounds_max`
-    /// rounds. All ranks get the same result, and the same bits on any number of ranks.
+    /// Runs rounds of a map-reduce over `rows` rows until the method has converged, or until there have been
+    /// `rounds_max` rounds. All ranks get the same result, and the same bits on any number of ranks.
     ///
-    /// Cost per round: the map; a shuffle, in which each rank sends at most 2 log₂ leaves values per key; an all-gather
-    /// of the results.
+    /// Cost per round: the map; a shuffle, in which each rank sends at most 2 log₂(leaves) values per key; an
+    /// all-gather of the results.
     ///
     /// # Errors
     /// Returns the errors of [`all_to_all_v`](Self::all_to_all_v) and [`all_gather_v`](Self::all_gather_v).
@@ -82,7 +83,7 @@ impl Communicator {
     /// Panics if an emitted value does not have the length `width`.
     ///
     /// # Example
-    /// K-means on a line:
+    /// This example runs k-means on a line:
     /// ```
     /// use std::collections::BTreeMap;
     /// use std::ops::Range;
@@ -134,7 +135,7 @@ impl Communicator {
             let mut emitted = map(method, &partition, leaves.clone(), &state);
             let mut parts = vec![Vec::new(); self.size()];
             for (key, values) in &mut emitted {
-                // One value for each node of the cover, so that no more data travel than the tree needs.
+                // Sends one value for each node of the cover, so that no more data travel than the tree needs.
                 let mut values = std::mem::take(values).into_iter().peekable();
                 for node in &cover {
                     let within: Vec<Emitted> =
@@ -165,7 +166,7 @@ impl Communicator {
     }
 }
 
-/// Maps leaves; returns each key's values, one per leaf, in order of the leaves.
+/// Maps leaves; returns each key's values in order of the leaves, at most one per leaf.
 fn map<M: MapReduce>(
     method: &M,
     partition: &Partition,
@@ -197,11 +198,11 @@ fn map<M: MapReduce>(
     emitted
 }
 
-/// The position of each key's value among the values of a leaf. A map looks it up for each emitted value, so small
-/// keys, the usual ones, use an array.
+/// The position of each key's value among the values of a leaf. A map looks up the key's position for each emitted
+/// value. So small keys, which are the usual keys, use an array.
 #[derive(Default)]
 struct Positions {
-    /// For each small key, its position plus one; 0 if it has none.
+    /// For each small key, its position plus one; 0 if the key has no position.
     small: Vec<usize>,
     large: BTreeMap<u64, usize>,
 }
@@ -210,7 +211,7 @@ impl Positions {
     /// The exclusive upper bound of small keys.
     const SMALL: u64 = 4096;
 
-    /// Returns the position of a key; sets it to `next` if the key had none.
+    /// Returns the position of a key; sets the position to `next` if the key had none.
     fn of(&mut self, key: u64, next: usize) -> usize {
         if key >= Self::SMALL {
             return *self.large.entry(key).or_insert(next);
@@ -250,8 +251,8 @@ fn reduce<M: MapReduce>(method: &M, received: &[Vec<u64>], leaves: usize, state:
     values.into_iter().filter_map(whole).collect()
 }
 
-/// Returns the value of a node: its children's values, combined. With one child, returns that child's value; `None` if
-/// nothing was emitted below the node.
+/// Returns the value of a node: its children's values, combined. If only one child has a value, returns that value;
+/// `None` if no leaf below the node emitted a value.
 fn fold<M: MapReduce>(method: &M, node: Node, mut values: Vec<Emitted>) -> Option<Vec<f64>> {
     if values.len() < 2 {
         return values.pop().map(|(_, value)| value);
@@ -269,7 +270,7 @@ fn fold<M: MapReduce>(method: &M, node: Node, mut values: Vec<Emitted>) -> Optio
     }
 }
 
-/// Returns the shortest cover of a run of leaves by complete nodes.
+/// Returns the shortest list of complete nodes that covers a run of leaves.
 fn cover(mut leaves: Range<usize>) -> Vec<Node> {
     let mut nodes = Vec::new();
     while !leaves.is_empty() {
@@ -282,7 +283,7 @@ fn cover(mut leaves: Range<usize>) -> Vec<Node> {
     nodes
 }
 
-/// Appends a record of the shuffle: key, level, index, numbers.
+/// Appends a value of the shuffle as a record: its key, its node's level and index, and its numbers.
 fn write(words: &mut Vec<u64>, key: u64, node: Node, value: &[f64]) {
     words.extend([key, u64::from(node.level), node.index as u64]);
     words.extend(value.iter().map(|number| number.to_bits()));

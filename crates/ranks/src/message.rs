@@ -1,7 +1,6 @@
-//! Messages between ranks: slices of plain values, packed into 64-bit words.
+//! Slices of plain values in messages: as bytes or, in the exchange between threads, packed into 64-bit words.
 //!
-//! Messages are words, because every fabric can move words, and because any plain type can be read back from them
-//! regardless of alignment. Numbers of type `f64`, the usual case, can be used in place.
+//! Words are aligned for every type of number, so numbers of type `f64`, the usual case, can be used in place.
 
 use std::borrow::Cow;
 
@@ -26,7 +25,7 @@ pub(crate) fn collect<T: Plain>(bytes: &[u8]) -> Vec<T> {
     values
 }
 
-/// Returns the values in bytes, in place if the bytes are aligned for the type.
+/// Returns the values in bytes: borrowed if the bytes are aligned for the type, otherwise copied.
 ///
 /// # Panics
 /// Panics if the bytes are not a whole number of values.
@@ -39,7 +38,7 @@ pub(crate) fn write<T: Plain>(words: &mut Vec<u64>, values: &[T]) {
     let bytes: &[u8] = bytemuck::cast_slice(values);
     words.push(values.len() as u64);
     if let Ok(whole) = bytemuck::try_cast_slice(bytes) {
-        // Numbers of eight bytes already are words.
+        // The bytes are whole, aligned words, as numbers of eight bytes are.
         return words.extend_from_slice(whole);
     }
     let start = words.len();
@@ -76,7 +75,8 @@ impl<'a> Reader<'a> {
         self.words = rest;
     }
 
-    /// Returns the next slice, in place if its memory is aligned for the type.
+    /// Returns the next slice, borrowed if its memory is aligned for the type, otherwise copied; the reader does not
+    /// advance.
     pub(crate) fn view<T: Plain>(&self) -> Cow<'a, [T]> {
         let bytes: &'a [u8] = bytemuck::cast_slice(&self.words[1..]);
         if size_of::<T>() == 0 {
@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
         self.words = &self.words[1 + (self.length() * size_of::<T>()).div_ceil(size_of::<u64>())..];
     }
 
-    /// Returns the next slice, which must have been written as `f64`, in place.
+    /// Returns the next slice, which must have been written as `f64`, without copying it.
     pub(crate) fn numbers(&mut self) -> &'a [f64] {
         let (numbers, rest) = self.words[1..].split_at(self.length());
         self.words = rest;

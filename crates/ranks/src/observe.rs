@@ -1,7 +1,8 @@
-//! The observer of a run, one kind for all methods: it receives the progress and can stop the run.
+//! The observer of a run, which receives the run's progress and can stop the run. All methods use the same kind of
+//! observer.
 //!
-//! A method reports its stage, its progress and some figures by name ([`Progress`]), so that an observer need not know
-//! which method runs.
+//! A method reports its stage, the share of the work done, and some named figures ([`Progress`]). So an observer need
+//! not know which method runs.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -24,16 +25,16 @@ use crate::trace::Trace;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// The part of the work in progress: `annealing`, `fitting from the plane`, `iterating`, `comparing`.
+    /// The part of the work in progress, such as `annealing`, `fitting from the plane`, `iterating` or `comparing`.
     pub stage: Cow<'static, str>,
-    /// Estimated share of the work done, 0 to 1; `None` if the amount is unknown, as for a stream.
+    /// The estimated share of the work done, 0 to 1; `None` if the amount of work is unknown, as for a stream.
     pub fraction: Option<f64>,
     /// The method's own figures, by name, in a fixed order.
     pub figures: Vec<(&'static str, f64)>,
 }
 
 impl Progress {
-    /// Returns the figure with a name, if the method currently reports it.
+    /// Returns the figure with this name, if the method currently reports it.
     ///
     /// # Example
     /// See [`Progress`].
@@ -42,20 +43,20 @@ impl Progress {
     }
 }
 
-/// Whether to continue.
+/// An observer's decision whether the run continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// Continue.
+    /// The run continues.
     Continue,
-    /// Stop at once: the run gives its observer its checkpoint, if it has one, and ends with its method's error
+    /// The run stops at once: it gives its observer its checkpoint, if it has one, and ends with its method's error
     /// `Stopped`.
     Stop,
 }
 
-/// Watches a run.
+/// Watches a run: receives its progress and its checkpoints, and can stop it.
 ///
-/// The run calls it on one rank only, between two steps. So the observer may take a fraction of a second, and may
-/// print.
+/// The run calls its observer on one rank only, between two steps. So the observer may take a fraction of a second, and
+/// may print.
 ///
 /// # Example
 /// ```
@@ -80,18 +81,18 @@ pub trait Observer: Send {
         Control::Continue
     }
 
-    /// Receives, after each step, everything that is needed to resume from here.
+    /// Receives, after each step, a checkpoint from which a run can resume.
     ///
-    /// Writing a checkpoint costs far more than offering it. So an observer should write one every few seconds at most,
-    /// and always after it returned [`Control::Stop`].
+    /// Writing a checkpoint costs far more than receiving the offer of a checkpoint. So an observer should write a
+    /// checkpoint every few seconds at most, and always after it returned [`Control::Stop`].
     fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
         let _ = checkpoint;
     }
 
     /// Returns the interrupt that may stop the run within a step.
     ///
-    /// The run calls this once, before it begins. In a job of several processes, all observers should have an
-    /// interrupt. Steps can be interrupted only if the lead's observer has one.
+    /// The run calls this method once, before the ranks begin. In a job of several processes, all observers should have
+    /// an interrupt. Steps can be interrupted only if the lead's observer has an interrupt.
     fn interrupt(&self) -> Option<Interrupt> {
         None
     }
@@ -99,16 +100,17 @@ pub trait Observer: Send {
     /// After an interrupt of this or another process, receives the state at the beginning of the abandoned step,
     /// instead of the next progress.
     ///
-    /// Not called before the first step, because there is nothing to resume from. The run ends with its method's error
-    /// `Stopped`. By default, the state is passed to [`checkpoint`](Self::checkpoint); no other checkpoint follows.
+    /// The run does not call this method before the end of the first step, because there is nothing to resume from. The
+    /// run ends with its method's error `Stopped`. By default, the state is passed to [`checkpoint`](Self::checkpoint);
+    /// no other checkpoint follows.
     fn interrupted(&mut self, checkpoint: &dyn AnyCheckpoint) {
         self.checkpoint(checkpoint);
     }
 
-    /// Returns the trace in which the run records the actions of each rank, if one is wanted.
+    /// Returns the trace in which the run records the actions of each rank, if the observer wants a trace.
     ///
-    /// The run calls this once, before it begins. In a job of several processes, either all observers have a trace, or
-    /// none has one. At the end, the lead's trace is complete.
+    /// The run calls this method once, before the ranks begin. In a job of several processes, either all observers must
+    /// have a trace, or none. At the end, the lead's trace is complete.
     fn trace(&self) -> Option<&Trace> {
         None
     }
@@ -120,7 +122,7 @@ pub struct Silent;
 
 impl Observer for Silent {}
 
-/// A checkpoint of any method.
+/// A checkpoint, of a type that does not depend on the method.
 ///
 /// # Example
 /// ```
@@ -150,13 +152,13 @@ pub trait AnyCheckpoint: Any + Send {
     /// or not at all.
     ///
     /// # Errors
-    /// Fails if the folder cannot be written to or the disk is full. The message is the method's own.
+    /// Fails if the folder cannot be written to or the disk is full. The error's message comes from the method.
     fn write(&self, path: &Path) -> io::Result<()>;
 
     /// Returns the same content as JSON, for callers that keep it with other data.
     ///
     /// # Errors
-    /// Fails if a number cannot be written.
+    /// Fails if a number cannot be written as JSON.
     fn to_json(&self) -> io::Result<Vec<u8>>;
 }
 
@@ -176,9 +178,9 @@ impl dyn AnyCheckpoint {
 /// A run asks its observer between steps, and a step over very many rows may take minutes. If the observer has an
 /// interrupt ([`Observer::interrupt`]), the run checks it before each leaf of rows (some hundreds to thousands of
 /// rows). If the interrupt is set, the run skips the rest of the pass, and the step counts as never begun. The run
-/// gives its observer the checkpoint from before that step; a run that resumes from it ends with the same bits. Before
-/// the first step, there is nothing to resume from, because the run is still initialising. It then stops without a
-/// checkpoint.
+/// gives its observer the checkpoint from before that step. A run that resumes from this checkpoint ends with the same
+/// bits. Before the first step, there is nothing to resume from, because the run is still initialising. A run that is
+/// interrupted then stops without a checkpoint.
 ///
 /// # Example
 /// ```
@@ -197,8 +199,8 @@ impl dyn AnyCheckpoint {
 pub struct Interrupt(Arc<dyn Fn() -> bool + Send + Sync>);
 
 impl Interrupt {
-    /// Creates an interrupt that is set once `is_asked` returns true. All threads of a run call `is_asked`, before each
-    /// leaf; it should return at once, and never return false after it returned true.
+    /// Creates an interrupt that is set once `is_asked` returns true. All threads of a run call `is_asked` before each
+    /// leaf. So `is_asked` should return at once, and never return false after it has returned true.
     ///
     /// # Example
     /// See [`Interrupt`].

@@ -1,18 +1,19 @@
 //! The rows of each rank: rows are cut into leaves, and each rank gets a contiguous run of leaves.
 //!
-//! The size of a leaf depends only on the number of rows, never on ranks or threads. It is the unit of every reduction,
-//! so that results have the same bits on any layout.
+//! The size of a leaf depends only on the number of rows, never on ranks or threads. Leaves are the units of every
+//! reduction, so that results have the same bits on any layout.
 
 use std::ops::Range;
 
-/// The minimum number of leaves, if there are enough rows. It balances ranks to within a fraction of a per cent.
+/// The minimum number of leaves, if there are enough rows. With so many leaves, a few ranks are balanced to within
+/// about two per cent of their rows.
 const LEAVES_MIN: usize = 256;
-/// The minimum number of rows in a leaf: with fewer, the overhead would be noticeable.
+/// The minimum number of rows in a leaf: with fewer rows, the overhead would be noticeable.
 const LEAF_ROWS_MIN: usize = 32;
-/// The maximum number of rows in a leaf: with more, a leaf would not fit in a core's cache.
+/// The maximum number of rows in a leaf: with more rows, a leaf would not fit in a core's cache.
 const LEAF_ROWS_MAX: usize = 4096;
 
-/// The leaves of a number of rows, and the ranks that they belong to.
+/// The division of rows into leaves, and of leaves among ranks.
 ///
 /// # Example
 /// ```
@@ -66,7 +67,7 @@ impl Partition {
     /// Returns the rows of a leaf.
     ///
     /// # Panics
-    /// Panics if there is no such leaf.
+    /// Panics if there is no leaf with this number.
     pub fn leaf_rows(&self, leaf: usize) -> Range<usize> {
         assert!(leaf < self.leaves(), "leaf {leaf} of {}", self.leaves());
         let start = leaf * self.leaf_size;
@@ -77,7 +78,7 @@ impl Partition {
     /// most one.
     ///
     /// # Panics
-    /// Panics if there is no such rank.
+    /// Panics if there is no rank with this number.
     pub fn leaves_of(&self, rank: usize) -> Range<usize> {
         assert!(rank < self.ranks, "rank {rank} of {}", self.ranks);
         let (each, more) = (self.leaves() / self.ranks, self.leaves() % self.ranks);
@@ -88,7 +89,7 @@ impl Partition {
     /// Returns the rows of a rank.
     ///
     /// # Panics
-    /// Panics if there is no such rank.
+    /// Panics if there is no rank with this number.
     pub fn rows_of(&self, rank: usize) -> Range<usize> {
         let leaves = self.leaves_of(rank);
         self.rows.min(leaves.start * self.leaf_size)..self.rows.min(leaves.end * self.leaf_size)

@@ -11,7 +11,7 @@ pub struct PersistentSend<'a, T> {
     communicator: &'a Communicator,
     to: usize,
     tag: u32,
-    /// The values that the next start sends.
+    /// The values that the next [`start`](Self::start) sends.
     pub values: Vec<T>,
 }
 
@@ -21,7 +21,7 @@ pub struct PersistentReceive<'a, T> {
     communicator: &'a Communicator,
     from: usize,
     tag: u32,
-    /// The values that the last start received.
+    /// The values that the last [`start`](Self::start) received.
     pub values: Vec<T>,
 }
 
@@ -73,17 +73,17 @@ impl<T: Plain> PersistentSend<'_, T> {
     /// Sends the values once more, as [`Communicator::send`] does.
     ///
     /// # Errors
-    /// Returns the errors of that method.
+    /// Returns the same errors as [`Communicator::send`].
     pub async fn start(&self) -> Result<(), Error> {
         self.communicator.send(self.to, self.tag, &self.values).await
     }
 }
 
 impl<T: Plain> PersistentReceive<'_, T> {
-    /// Receives once more, as [`Communicator::receive_into`] does; it is cancel-safe too.
+    /// Receives once more, as [`Communicator::receive_into`] does, and is cancel-safe like it.
     ///
     /// # Errors
-    /// Returns the errors of that method.
+    /// Returns the same errors as [`Communicator::receive_into`].
     pub async fn start(&mut self) -> Result<Status, Error> {
         self.communicator.receive_into(self.from, self.tag, &mut self.values).await
     }

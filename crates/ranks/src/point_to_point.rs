@@ -26,14 +26,14 @@ use crate::trace::Activity;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// The rank that the message comes from; `None` for any.
+    /// The rank that the message comes from; `None` accepts any rank.
     pub source: Option<usize>,
-    /// The tag of the message; `None` for any.
+    /// The tag of the message; `None` accepts any tag.
     pub tag: Option<u32>,
 }
 
 impl Wanted {
-    /// Matches any message.
+    /// The filter that matches any message.
     pub const ANY: Self = Self { source: None, tag: None };
 }
 
@@ -44,11 +44,12 @@ pub struct Status {
     pub source: usize,
     /// The tag that the sender gave the message.
     pub tag: u32,
-    /// The length in bytes.
+    /// The length of the message in bytes.
     pub bytes: usize,
 }
 
-/// A receipt that a send waits for. If the wait is abandoned, the receipt is discarded when it arrives.
+/// A receipt that a synchronous send waits for. If the wait is abandoned, a later synchronous send discards the
+/// receipt.
 struct Owed<'a> {
     communicator: &'a Communicator,
     pattern: Option<Pattern>,
@@ -66,7 +67,7 @@ impl Communicator {
     /// Sends values to rank `to`, which may be this rank. The send is complete when the values have been copied: it
     /// does not wait for the receiver.
     ///
-    /// Cost: one copy.
+    /// Cost: one copy of the values.
     ///
     /// # Errors
     /// Returns [`Error::Transport`]. It is not an error if the receiver has ended.
@@ -92,10 +93,12 @@ impl Communicator {
 
     /// Like [`send`](Self::send), but completes only when the receiver has received the message.
     ///
-    /// Dropping the future before it is ready does not undo the send. A later synchronous send discards the receipt.
+    /// Dropping the future before it is ready does not undo the send; a later synchronous send then discards the
+    /// receipt.
     ///
     /// # Errors
-    /// Returns the same errors as [`send`](Self::send); [`Error::RankLeft`] if the receiver has ended.
+    /// Returns the same errors as [`send`](Self::send); [`Error::RankLeft`] if the receiver has ended without receiving
+    /// the message.
     ///
     /// # Panics
     /// Panics if there is no rank `to`.
@@ -155,10 +158,10 @@ impl Communicator {
 
     /// Waits for a message from rank `from` with this tag, and returns its values.
     ///
-    /// Cancel-safe: a future that is dropped before it is ready has taken nothing.
+    /// Cancel-safe: a future that is dropped before it is ready has taken no message.
     ///
     /// # Errors
-    /// Returns [`Error::RankLeft`] if the rank has ended and no such message is left; [`Error::Decoding`] if the
+    /// Returns [`Error::RankLeft`] if the rank has ended and no matching message is left; [`Error::Decoding`] if the
     /// message is not a whole number of values; [`Error::Transport`].
     ///
     /// # Panics
@@ -171,11 +174,12 @@ impl Communicator {
         self.values(&message)
     }
 
-    /// Like [`receive`](Self::receive), but into your memory. The message may be shorter: the status has its length.
+    /// Like [`receive`](Self::receive), but copies the values to your memory. The message may be shorter than `values`:
+    /// the returned status has its length.
     ///
     /// # Errors
-    /// Returns the same errors as [`receive`](Self::receive); [`Error::Truncated`] if the message is longer than
-    /// `values`.
+    /// Returns the same errors as [`receive`](Self::receive), except for [`Error::Decoding`]; [`Error::Truncated`] if
+    /// the message is longer than `values`.
     ///
     /// # Panics
     /// Panics if there is no rank `from`.
@@ -199,13 +203,13 @@ impl Communicator {
         Ok(Status { source: from, tag, bytes: found })
     }
 
-    /// Waits for the first message that matches, and returns its values and its source.
+    /// Waits for the first message that matches, and returns its values and its status.
     ///
-    /// Cancel-safe: a future that is dropped before it is ready has taken nothing.
+    /// Cancel-safe: a future that is dropped before it is ready has taken no message.
     ///
     /// # Errors
-    /// Returns the same errors as [`receive`](Self::receive). If any source is accepted, returns [`Error::RankLeft`] as
-    /// soon as a rank has failed or all other ranks have ended.
+    /// Returns the same errors as [`receive`](Self::receive). If any source is accepted and no message matches, returns
+    /// [`Error::RankLeft`] as soon as a rank has failed or all other ranks have ended.
     ///
     /// # Panics
     /// Panics if there is no rank `wanted.source`.
@@ -233,7 +237,7 @@ impl Communicator {
         Ok((self.values(&message)?, self.status(&message)))
     }
 
-    /// Waits until there is a message that matches, and describes it. Does not receive it.
+    /// Waits until there is a message that matches, and returns its status without receiving it.
     ///
     /// Between a probe and the receive that follows it, another receive of this rank may take the message.
     ///
@@ -262,7 +266,7 @@ impl Communicator {
         Ok(Status { source: self.group.local(found.source), tag: found.label.tag, bytes: found.length })
     }
 
-    /// Hands a message to the fabric.
+    /// Passes a message to the fabric, for the rank `to` of this communicator.
     pub(crate) fn post(&self, traffic: Traffic, to: usize, tag: u32, bytes: Cow<'_, [u8]>) -> Result<(), Error> {
         let label = Label { context: self.group.context(traffic), tag, receipt: 0 };
         self.fabric.send(self.group.world(to), label, bytes)

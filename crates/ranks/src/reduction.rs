@@ -1,4 +1,4 @@
-//! One fixed tree over global leaf numbers: the same bits on any layout.
+//! Reductions along one fixed tree over global leaf numbers, which gives the same bits on any layout.
 //!
 //! Node (level, index) covers up to `2^level` leaves, beginning with leaf `index * 2^level`; the last node of a level
 //! may cover fewer. A node's value combines the values of its left and its right child; without a right child, it is
@@ -32,7 +32,7 @@ impl Node {
         self.index << self.level
     }
 
-    /// Returns the leaf after the last one that the node covers.
+    /// Returns the leaf after the last leaf that the node covers.
     pub fn end(&self) -> usize {
         (self.index + 1) << self.level
     }
@@ -50,7 +50,7 @@ impl Node {
     }
 }
 
-/// Combines a left partial with the right one that follows it; the result replaces the left one.
+/// Combines a left partial with the right partial that follows it; the result replaces the left partial.
 pub type Combine<'a, T = f64> = &'a (dyn Fn(&mut [T], &[T]) + 'a);
 
 /// Folds neighbouring leaves or nodes, given in ascending order, into the shortest cover by complete nodes.
@@ -74,7 +74,7 @@ pub type Combine<'a, T = f64> = &'a (dyn Fn(&mut [T], &[T]) + 'a);
 pub struct Fold<T = f64> {
     length: usize,
     nodes: Vec<Node>,
-    /// The partials of `nodes`, in order, followed by memory for more.
+    /// The partials of `nodes`, in order, followed by memory that can be reused for further partials.
     partials: Vec<Vec<T>>,
 }
 
@@ -90,15 +90,16 @@ impl<T: Copy + Default> Fold<T> {
         self.nodes.clear();
     }
 
-    /// Returns the length of a partial.
+    /// Returns the number of numbers in a partial.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// Adds a node that begins where the last one ended; `write` overwrites its partial. Completed pairs are combined.
+    /// Adds a node that begins where the last node ended; `write` overwrites its partial. Combines pairs of siblings
+    /// into their parents.
     ///
     /// # Panics
-    /// Panics if the node does not begin where the last one ended.
+    /// Panics if the node does not begin where the last node ended.
     pub fn push(&mut self, node: Node, combine: Combine<'_, T>, write: impl FnOnce(&mut [T])) {
         if let Some(last) = self.nodes.last() {
             assert_eq!(last.end(), node.start(), "nodes are folded in ascending order, without gaps");
@@ -119,8 +120,8 @@ impl<T: Copy + Default> Fold<T> {
         }
     }
 
-    /// Combines a partial with the current one, if there is one, in the order of the calls instead of the tree's. There
-    /// must be at most one partial.
+    /// Combines a further partial with the fold's partial, if it has one, in the order of the calls instead of the
+    /// tree's order. The fold must have at most one partial.
     pub(crate) fn append(&mut self, combine: Combine<'_, T>, write: impl FnOnce(&mut [T])) {
         debug_assert!(self.nodes.len() < 2, "what was pushed has been collapsed");
         let place = self.nodes.len();
@@ -165,7 +166,7 @@ impl<T: Copy + Default> Fold<T> {
         self.push(node, combine, |_| {});
     }
 
-    /// Combines everything into one partial, which is no longer a node of the tree.
+    /// Combines all partials of this fold into one partial, which no longer belongs to a node of the tree.
     pub(crate) fn collapse(&mut self, combine: Combine<'_, T>) {
         while self.nodes.len() > 1 {
             self.combine_last(combine);
@@ -175,7 +176,7 @@ impl<T: Copy + Default> Fold<T> {
         }
     }
 
-    /// Returns the cover so far, in ascending order: at most two nodes per level.
+    /// Returns the nodes of the cover so far and their partials, in ascending order: at most two nodes per level.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = (Node, &[T])> {
         self.nodes.iter().copied().zip(self.partials.iter().map(Vec::as_slice))
     }
@@ -210,7 +211,7 @@ impl<T: Copy + Default> Fold<T> {
 }
 
 /// Folds the partials of `ranks` ranks in the tree over rank numbers, and writes the root to `root`. `partial` returns
-/// a rank's partial, of the same length; `memory` is for partial results, and can be reused.
+/// a rank's partial, which is as long as `root`; `memory` holds intermediate results, and can be reused.
 pub(crate) fn fold_ranks<'a, T: bytemuck::Pod>(
     ranks: usize,
     root: &mut [T],

@@ -1,4 +1,4 @@
-//! The settings of a communicator: whether calls are checked, the order of reductions, the longest wait.
+//! The settings of a communicator: whether calls are checked, the order of reductions, the longest wait, and the trace.
 //!
 //! Duplicates and parts begin with the settings of the communicator that they are made from.
 
@@ -13,13 +13,13 @@ use crate::trace::Track;
 /// The order in which the partials of a reduction are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// In one tree over leaves, left before right: the same bits on any number of ranks and any fabric. This is the
-    /// default.
+    /// Partials are combined in one tree, left before right. A reduction over leaves has the same bits on any number of
+    /// ranks and any fabric. `Fixed` is the default.
     #[default]
     Fixed,
-    /// In the fastest order: each rank combines its own leaves and passes one partial on. By choosing it, you declare
-    /// that the operations are associative and commutative, or that the difference does not matter. The bits depend on
-    /// the number of ranks.
+    /// In the fastest order: each rank combines its own leaves and passes one partial on. By choosing this order, you
+    /// declare that the operations are associative and commutative, or that the difference does not matter. The bits
+    /// depend on the number of ranks.
     Any,
 }
 
@@ -27,7 +27,7 @@ pub enum Order {
 pub(crate) struct Settings {
     pub(crate) is_checked: bool,
     pub(crate) order: Order,
-    /// The longest time that a rank waits for others, and the clock that measures it.
+    /// The longest time that a call waits for another rank, and the clock that measures it.
     pub(crate) patience: Option<(Clock, Duration)>,
     /// The trace in which this rank records its actions.
     pub(crate) track: Option<Arc<Track>>,
@@ -51,7 +51,7 @@ impl Communicator {
         self.settings.order = order;
     }
 
-    /// Sets the longest time that a call waits for another rank. After that, the call returns
+    /// Sets the longest time that a call waits for another rank. After that time, the call returns
     /// [`Error::Late`](crate::Error::Late), which names that rank. `None`, the default, sets no limit.
     ///
     /// Between threads, and on a [checked](Self::set_checked) communicator, the error names the rank that has not

@@ -1,11 +1,12 @@
-//! The clock, nested timers over it, and the sums of timers over all ranks. No result depends on it.
+//! Stopwatches, nested timers by phase, and the spread of these times over all ranks. No result of a method depends on
+//! the measured times.
 
 use lehr_sync::Moment;
 
 use crate::communicator::Communicator;
 use crate::error::Error;
 
-/// Measures the time since its start.
+/// A clock that measures the seconds since it was started.
 ///
 /// # Example
 /// ```
@@ -18,18 +19,19 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Starts to measure.
+    /// Starts a stopwatch.
     pub fn start() -> Self {
         Self { start: Moment::now() }
     }
 
-    /// Returns the seconds since the start.
+    /// Returns the seconds since the stopwatch was started.
     pub fn seconds(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
     }
 }
 
-/// Seconds by phase. Phases can be nested: each counts only the time during which it was the innermost.
+/// The seconds spent in each phase. Phases can be nested: a phase counts only the time during which it is the innermost
+/// phase.
 ///
 /// # Example
 /// ```
@@ -43,9 +45,9 @@ impl Stopwatch {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Phases {
-    /// In order of first entry.
+    /// The phases and their seconds, in order of first entry.
     totals: Vec<(&'static str, f64)>,
-    /// Positions in `totals`, the innermost last.
+    /// The open phases, as positions in `totals`, the innermost last.
     open: Vec<usize>,
     since: Option<Stopwatch>,
 }
@@ -56,7 +58,7 @@ impl Phases {
         Self::default()
     }
 
-    /// Begins a phase inside the current one.
+    /// Begins a phase inside the current phase.
     pub fn enter(&mut self, name: &'static str) {
         self.charge();
         let phase = self.place(name);
@@ -92,12 +94,13 @@ impl Phases {
         self.totals[phase].1 += seconds;
     }
 
-    /// Returns the seconds of each phase, in order of first entry; open phases count up to their last change.
+    /// Returns the seconds of each phase, in order of first entry; the time since the last call of
+    /// [`enter`](Self::enter) or [`leave`](Self::leave) is not included.
     pub fn seconds(&self) -> Vec<(String, f64)> {
         self.totals.iter().map(|(name, seconds)| ((*name).to_owned(), *seconds)).collect()
     }
 
-    /// Charges the time since the last change to the innermost phase.
+    /// Adds the time since the last call of `enter` or `leave` to the innermost phase.
     fn charge(&mut self) {
         let now = Stopwatch::start();
         if let (Some(since), Some(&phase)) = (self.since, self.open.last()) {
@@ -107,26 +110,26 @@ impl Phases {
     }
 }
 
-/// The seconds of a phase over the ranks.
+/// The spread over the ranks of the seconds that they spent in a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
     /// The phase.
     pub name: String,
     /// The number of ranks that entered the phase.
     pub ranks: usize,
-    /// The shortest time of these ranks, in seconds.
+    /// The shortest time of the ranks that entered the phase, in seconds.
     pub min_s: f64,
-    /// The mean time of these ranks, in seconds.
+    /// The mean time of the ranks that entered the phase, in seconds.
     pub mean_s: f64,
-    /// The longest time of these ranks, in seconds.
+    /// The longest time of the ranks that entered the phase, in seconds.
     pub max_s: f64,
-    /// The rank with the longest time; the lowest of several.
+    /// The rank with the longest time; if several ranks have the longest time, the lowest of these ranks.
     pub slowest: usize,
 }
 
 impl Communicator {
-    /// Collects the phases of all ranks. All ranks get the same table, in order of first entry on rank 0, then on rank
-    /// 1, and so on.
+    /// Collects the phases of all ranks. All ranks get the same table. The table has the phases of rank 0 in order of
+    /// first entry, then the further phases of rank 1, and so on.
     ///
     /// # Errors
     /// Returns the errors of [`all_gather_v`](Self::all_gather_v).
@@ -162,7 +165,7 @@ impl Communicator {
                 let spread = &mut spreads[place];
                 spread.ranks += 1;
                 spread.min_s = spread.min_s.min(seconds);
-                // The sum, until all ranks have been seen.
+                // `mean_s` holds the sum until all ranks have been seen.
                 spread.mean_s += seconds;
                 if seconds > spread.max_s {
                     (spread.max_s, spread.slowest) = (seconds, rank);

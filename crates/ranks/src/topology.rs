@@ -2,18 +2,19 @@
 
 use std::ops::Range;
 
-/// The neighbour beyond the last rank of a dimension.
+/// Whether the ranks at the two ends of a dimension are neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Boundary {
-    /// The ranks at the ends have one neighbour fewer (paper 001 figure 1d).
+    /// The ranks at the two ends are not neighbours, so each of them has one neighbour fewer (paper 001 figure 1d).
     Open,
-    /// The neighbour is the first rank: a ring or, in several dimensions, a torus (paper 001 figure 1c).
+    /// The ranks at the two ends are neighbours, so that the ranks form a ring or, in several dimensions, a torus
+    /// (paper 001 figure 1c).
     Periodic,
 }
 
 /// Ranks on a Cartesian grid, numbered so that the last coordinate varies fastest.
 ///
-/// Directions are numbered too: direction 2d leads to the lower neighbour in dimension d, direction 2d + 1 to the upper
+/// Directions have numbers too: direction 2d leads to the lower neighbour in dimension d, direction 2d + 1 to the upper
 /// neighbour.
 ///
 /// # Example
@@ -57,7 +58,7 @@ impl Grid {
         self.dimensions.iter().map(|(extent, _)| extent).product()
     }
 
-    /// Returns the numbers of the directions.
+    /// Returns the numbers of all directions, two for each dimension.
     pub fn directions(&self) -> Range<usize> {
         0..2 * self.dimensions.len()
     }
@@ -72,7 +73,7 @@ impl Grid {
     /// Returns the coordinates of a rank.
     ///
     /// # Panics
-    /// Panics if there is no such rank.
+    /// Panics if there is no rank with this number.
     pub fn coordinates(&self, rank: usize) -> Vec<usize> {
         assert!(rank < self.size(), "rank {rank} of {}", self.size());
         let mut rest = rank;
@@ -84,7 +85,7 @@ impl Grid {
         coordinates
     }
 
-    /// Returns the rank at these coordinates.
+    /// Returns the rank at the given coordinates.
     ///
     /// # Panics
     /// Panics if the coordinates are not on the grid.
@@ -96,10 +97,11 @@ impl Grid {
         })
     }
 
-    /// Returns the rank at this distance up (or down, if negative) in a dimension; `None` beyond an open boundary.
+    /// Returns the rank that is `displacement` positions up (down, if negative) in a dimension; `None` beyond an open
+    /// boundary.
     ///
     /// # Panics
-    /// Panics if there is no such rank or dimension.
+    /// Panics if there is no rank or no dimension with this number.
     pub fn neighbour(&self, rank: usize, dimension: usize, displacement: isize) -> Option<usize> {
         let mut coordinates = self.coordinates(rank);
         let (extent, boundary) = self.dimensions[dimension];
@@ -111,10 +113,10 @@ impl Grid {
         Some(self.rank(&coordinates))
     }
 
-    /// Returns the neighbour in a direction; `None` beyond an open boundary.
+    /// Returns a rank's neighbour in a direction; `None` beyond an open boundary.
     ///
     /// # Panics
-    /// Panics if there is no such rank or direction.
+    /// Panics if there is no rank or no direction with this number.
     pub fn towards(&self, rank: usize, direction: usize) -> Option<usize> {
         self.neighbour(rank, direction / 2, if direction.is_multiple_of(2) { -1 } else { 1 })
     }

@@ -1,8 +1,8 @@
-//! A trace of each rank over time, for a viewer: computing, waiting for others, and other communication.
+//! A trace that shows each rank over time in a viewer: computing, waiting for other ranks, and other communication.
 //!
 //! A [`Trace`] is shared by the ranks of a run; each rank that [records](Communicator::record) into it has its own
 //! track. A track records every collective and every receive with its name, and within it the time in which the rank
-//! waited. The time between two calls counts as computing. Phases of the program enclose all of these.
+//! waited. The time between two calls counts as computing. Phases of the program enclose calls, waits and computing.
 //! [`json`](Trace::json) returns the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
 //!
 //! If ranks are in several processes, each process has a trace. [`align_trace`](Communicator::align_trace) aligns their
@@ -17,21 +17,21 @@ use crate::communicator::Communicator;
 use crate::error::Error;
 use crate::timing::Stopwatch;
 
-/// A rank's activity.
+/// The kinds of activity of a rank that a trace records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Activity {
     /// The program's own work.
     Compute,
     /// A call of the communicator, including the waits in it.
     Communication,
-    /// Waiting for another rank.
+    /// A wait for another rank.
     Wait,
     /// A part of the program, including everything in it.
     Phase,
 }
 
 impl Activity {
-    /// Returns the name in the file.
+    /// Returns the activity's category in the trace file.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Compute => "compute",
@@ -47,11 +47,11 @@ impl Activity {
 pub struct Span {
     /// The activity.
     pub activity: Activity,
-    /// The name of the call or, for computing, the name that the program gives it.
+    /// The name of the call or, for computing and for phases, the name that the program gives.
     pub name: &'static str,
-    /// The time of its beginning, in seconds since the beginning of the trace.
+    /// The time when the span begins, in seconds since the beginning of the trace.
     pub start_s: f64,
-    /// The duration, in seconds.
+    /// The duration of the span, in seconds.
     pub duration_s: f64,
 }
 
@@ -85,13 +85,13 @@ pub struct Trace {
 struct Noted {
     /// The tracks of this process, each with its rank's number in the world.
     tracks: Vec<(usize, Arc<Track>)>,
-    /// The spans of ranks in other processes, as events of the file.
+    /// The spans of ranks in other processes, as events of the trace file.
     elsewhere: Vec<String>,
-    /// The offset that makes this process's times match the times of rank 0's process.
+    /// The number of nanoseconds to add to this process's times, so that they match the times of rank 0's process.
     shift_ns: i64,
 }
 
-/// One rank's spans.
+/// One rank's track: its spans and its sums of time.
 #[derive(Debug)]
 pub(crate) struct Track {
     start: Stopwatch,
@@ -100,18 +100,18 @@ pub(crate) struct Track {
 
 #[derive(Debug)]
 struct State {
-    /// `None` if only sums are wanted.
+    /// The rank's spans; `None` if the trace keeps only sums.
     spans: Option<Vec<Span>>,
     sums: Sums,
     /// The end of the last call, since which the rank has been computing.
     idle_since_s: f64,
     /// The program's name for the current computation.
     computing: &'static str,
-    /// The phase of the rank, and its start.
+    /// The phase of the program that this rank is in, and the time when it began, in seconds.
     phase: Option<(&'static str, f64)>,
 }
 
-/// The name of a computation that the program does not name.
+/// The name of a computation to which the program gives no name.
 const COMPUTE: &str = "compute";
 
 /// The time of a rank by kind of activity, in seconds.
@@ -188,8 +188,8 @@ impl Trace {
         of.flat_map(|(_, track)| track.state.lock().spans.clone().unwrap_or_default()).collect()
     }
 
-    /// Returns the trace as a file for a viewer. There, ranks appear as threads of their processes, named by their
-    /// numbers.
+    /// Returns the content of a trace file for a viewer. The viewer shows ranks as threads of their processes, named by
+    /// their numbers.
     pub fn json(&self) -> String {
         let noted = self.noted.lock();
         let mut events = Vec::new();
@@ -203,7 +203,7 @@ impl Trace {
 }
 
 impl Noted {
-    /// Returns the lowest rank of this process, which is the process's number in the file.
+    /// Returns the lowest rank of this process, which is the process's number in the trace file.
     fn first(&self) -> usize {
         self.tracks.iter().map(|(rank, _)| *rank).min().unwrap_or(0)
     }
@@ -214,14 +214,15 @@ impl Noted {
         format!(r#"{{"ph":"M","pid":{first},"name":"process_name","args":{{"name":"process of {name}"}}}}"#)
     }
 
-    /// Returns a rank's track as events of the file, without a comma at the end.
+    /// Returns a rank's track as events of the trace file, without a comma at the end.
     fn events(&self, rank: usize, track: &Track) -> String {
         let process = self.first();
         let mut json = format!(
             r#"{{"ph":"M","pid":{process},"tid":{rank},"name":"thread_name","args":{{"name":"rank {rank}"}}}}"#
         );
         for span in track.state.lock().spans.iter().flatten() {
-            // Whole nanoseconds, as the clock gave them, so that a span begins exactly where the one before it ends.
+            // Times are rounded to whole nanoseconds, as the clock gave them, so that a span begins exactly where the
+            // span before it ends.
             let ns = |seconds: f64| (seconds * 1e9).round() as i64;
             let start_ns = ns(span.start_s);
             let duration_ns = ns(span.start_s + span.duration_s) - start_ns;
@@ -240,7 +241,7 @@ impl Noted {
     }
 }
 
-/// Returns nanoseconds in the file's unit.
+/// Returns a time in nanoseconds as text in microseconds, the unit of the trace file.
 fn microseconds(ns: i64) -> String {
     let sign = if ns < 0 { "-" } else { "" };
     format!("{sign}{}.{:03}", ns.unsigned_abs() / 1000, ns.unsigned_abs() % 1000)
@@ -249,7 +250,8 @@ fn microseconds(ns: i64) -> String {
 impl Communicator {
     /// Records the actions of this rank from now on, with this communicator and with communicators made from it later.
     ///
-    /// Cost: two reads of the clock per call, and memory for the spans, if the trace keeps them.
+    /// Cost: two reads of the clock for each call and for each wait in a call. If the trace keeps spans, also memory
+    /// for the spans.
     ///
     /// # Example
     /// See [`Trace`].
@@ -266,8 +268,8 @@ impl Communicator {
         self.settings.track = Some(track);
     }
 
-    /// Aligns the times of the traces in all processes. They become the times of rank 0's process, to within the
-    /// duration of a barrier. Call it on all ranks after [`record`](Self::record).
+    /// Aligns the times of the traces in all processes. All times are then times of rank 0's process, to within the
+    /// duration of a barrier. Call this method on all ranks after [`record`](Self::record).
     ///
     /// Differences between the speeds of the clocks are not corrected.
     ///
@@ -281,8 +283,8 @@ impl Communicator {
         let own_s = trace.start.seconds();
         let mut lead_s = [own_s];
         self.broadcast(0, &mut lead_s).await?;
-        // After the barrier, all ranks have their tracks, so that the lowest rank of a process knows that it sets the
-        // process's shift.
+        // After the barrier, all ranks have their tracks. So the lowest rank of each process knows that it is the
+        // lowest, and sets the process's `shift_ns`.
         let mut noted = trace.noted.lock();
         if noted.first() == self.group.world(self.rank()) && self.rank() > 0 {
             noted.shift_ns = ((lead_s[0] - own_s) * 1e9).round() as i64;
@@ -290,8 +292,8 @@ impl Communicator {
         Ok(())
     }
 
-    /// Collects the records of ranks in other processes in the trace of rank 0, for its [`json`](Trace::json). Call it
-    /// on all ranks that record, after all of them have [stopped](Self::stop_recording).
+    /// Collects the records of ranks in other processes in the trace of rank 0, for its [`json`](Trace::json). Call
+    /// this method on all ranks that record, after all of them have [stopped](Self::stop_recording).
     ///
     /// # Errors
     /// Returns the errors of [`gather`](Self::gather).
@@ -316,7 +318,7 @@ impl Communicator {
     /// assert!(traces[0].json().contains("process of rank 1"));
     /// ```
     pub async fn gather_trace(&mut self, trace: &Trace) -> Result<(), Error> {
-        // No rank reads its times before they are aligned.
+        // After this barrier, the times of all processes are aligned, so each rank may write its events.
         self.barrier().await?;
         let own = self.group.world(self.rank());
         let events = {
@@ -366,7 +368,8 @@ impl Communicator {
         Some(state.sums)
     }
 
-    /// Names the computation of the rank since its last call; does nothing unless the program records a trace.
+    /// Names the computation of this rank since its last call of the communicator; does nothing if this rank records no
+    /// trace.
     ///
     /// # Example
     /// ```
@@ -394,7 +397,8 @@ impl Communicator {
         }
     }
 
-    /// Names the computation of the rank from now until its next call; does nothing unless the program records a trace.
+    /// Names the computation of this rank from now until its next call of the communicator; does nothing if this rank
+    /// records no trace.
     ///
     /// # Example
     /// See [`note_phase`](Self::note_phase).
@@ -405,7 +409,7 @@ impl Communicator {
         }
     }
 
-    /// Begins a phase of the program and ends the previous phase; does nothing unless the program records a trace.
+    /// Begins a phase of the program and ends the previous phase; does nothing if this rank records no trace.
     ///
     /// # Example
     /// ```
@@ -434,7 +438,7 @@ impl Communicator {
         }
     }
 
-    /// Begins the span of a call.
+    /// Begins a span, which ends when the returned value is dropped; returns `None` if this rank records no trace.
     pub(crate) fn noting(&self, activity: Activity, name: &'static str) -> Option<OpenSpan> {
         self.settings.track.as_ref().map(|track| track.begin(activity, name))
     }
@@ -443,7 +447,7 @@ impl Communicator {
 impl Track {
     pub(crate) fn begin(self: &Arc<Self>, activity: Activity, name: &'static str) -> OpenSpan {
         let start_s = self.start.seconds();
-        // The work of a call inside another call does not count as computing.
+        // A call ends the computation before it. A wait does not, because it is part of a call.
         if activity == Activity::Communication {
             self.state.lock().compute(start_s, COMPUTE);
         }
@@ -451,7 +455,7 @@ impl Track {
     }
 }
 
-/// Records a span when it is dropped.
+/// A span that has begun, and that is recorded when this value is dropped.
 pub(crate) struct OpenSpan {
     track: Arc<Track>,
     activity: Activity,

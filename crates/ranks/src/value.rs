@@ -1,8 +1,8 @@
-//! Messages that hold one value of any serialisable type: useful for control messages. Slices of plain values are
-//! faster.
+//! Messages that hold one value of any serialisable type, such as control messages. Messages with slices of plain
+//! values are faster.
 //!
-//! Both ends come from the same build, so the encoding (`postcard`) needs no type descriptions: a value is read as the
-//! type that was written.
+//! The sender and the receiver come from the same build. So the encoding (`postcard`) needs no type descriptions: the
+//! receiver reads a value as the type that was sent.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! Checks the exchange between ranks with loom: every interleaving of two or three, with memory orderings, each read
-//! and write of a message checked against all others.
+//! Checks the exchange between two or three ranks with loom: every interleaving, with memory orderings. Each read and
+//! write of a message is checked against all other reads and writes.
 //!
 //! `RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test -p lehr-ranks --release --test model_loom`
 #![cfg(loom)]
@@ -105,7 +105,7 @@ fn a_rank_that_leaves_after_the_last_exchange_disturbs_nobody() {
     model(2, 3, false, |mut comm| async move { comm.barrier().await.unwrap() });
 }
 
-/// As [`model`], but over messages between two ranks that have channels.
+/// Like [`model`], but with messages between two ranks that have channels.
 fn model_messages<F: Future<Output = ()>>(
     preemptions: usize,
     program: impl Fn(Communicator) -> F + Send + Sync + Copy + 'static,
@@ -136,7 +136,7 @@ fn messages_cross_a_channel_whether_the_receiver_looks_or_sleeps() {
 
 #[test]
 fn a_full_channel_and_the_end_of_its_sender_keep_the_order() {
-    // Two slots: the third message finds the channel full, unless the receiver has been there.
+    // A channel has two slots, so the third message finds the channel full, unless the receiver has taken a message.
     model_messages(2, |comm| async move {
         if comm.rank() == 0 {
             for value in 0..3_u8 {
@@ -160,7 +160,7 @@ fn two_ranks_tell_each_other() {
     });
 }
 
-/// Three shifts with distinguishable values.
+/// Makes `rounds` shifts with distinguishable values.
 async fn shifts(mut comm: Communicator, rounds: u64) {
     let (rank, size) = (comm.rank() as u64, comm.size() as u64);
     for round in 0..rounds {
@@ -196,7 +196,7 @@ fn long_messages_cross_a_lane_with_their_memory() {
 fn a_lane_that_is_full_spills_and_keeps_the_order() {
     model(2, 2, false, |mut comm| async move {
         let mut received = [u64::MAX];
-        // Two slots: the third message finds the lane full, unless the receiver has been there.
+        // A lane has two slots, so the third message finds the lane full, unless the receiver has taken a message.
         for round in 0..3 {
             if comm.rank() == 0 && round < 2 {
                 let mut shift = Box::pin(comm.shift(1, &[0], &mut received));
@@ -219,11 +219,11 @@ fn who_waits_for_a_neighbour_is_told_of_its_end() {
     });
 }
 
-/// Rank 0 comes to a barrier, rank 1 to a shift.
+/// Rank 0 calls a barrier while rank 1 calls a shift.
 async fn barrier_against_shift(mut comm: Communicator) {
     let end = if comm.rank() == 0 { comm.barrier().await } else { comm.shift(1, &[0_u8], &mut [0]).await };
     let text = end.unwrap_err().to_string();
-    // Rank 0 may come to it after the end of rank 1.
+    // Rank 1 may find out only after rank 0 has ended.
     assert!(text.contains("rank 0 calls barrier, rank 1 calls shift") || text.contains("rank 0 had ended"), "{text}");
 }
 
@@ -242,7 +242,8 @@ fn frames_cross_a_ring_that_is_shorter_than_all_of_them() {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(3);
     builder.check(|| {
-        // Three lines: the second frame takes two, so the third goes around the end.
+        // The ring has three lines. The second frame takes two lines, so the third frame is at the beginning of the
+        // ring again.
         let (mut sender, mut receiver) = lehr_ranks::fabric::ring::on_heap(192);
         let frames = || [vec![1_u8], vec![2; 60], vec![3, 4]];
         let sending = thread::spawn(move || {
@@ -265,7 +266,7 @@ fn frames_cross_a_ring_that_is_shorter_than_all_of_them() {
 
 #[test]
 fn a_root_runs_ahead_as_far_as_a_lane_has_slots() {
-    // Two slots: the root waits for room after the second.
+    // A lane has two slots, so the root waits for room after its second message.
     model(2, 2, true, |mut comm| async move {
         for round in 0..3 {
             let mut told = [comm.rank() as u64 + 10 * round];
@@ -291,7 +292,7 @@ fn a_root_that_waits_for_room_is_told_of_the_end_of_the_other() {
     model(2, 2, true, |mut comm| async move {
         if comm.rank() == 0 {
             assert_eq!(comm.broadcast(0, &mut [7_u8]).await, Ok(()));
-            // A lane has two slots, and now both are filled.
+            // A lane has two slots, and the second broadcast fills the second slot.
             let end = comm.broadcast(0, &mut [7_u8]).await;
             assert_eq!(end, Err(Error::RankLeft { rank: 1, waiting_in: "broadcast" }));
         }
@@ -322,7 +323,7 @@ fn two_roots_that_both_run_ahead_find_each_other_out() {
     });
 }
 
-/// What a rank says in a round, long enough to be lent.
+/// Returns a rank's message of a round, which is long enough to be lent.
 fn long(rank: usize, round: u64) -> [u64; 9] {
     [10 * round + rank as u64; 9]
 }
@@ -332,7 +333,7 @@ fn long_messages_of_spinning_ranks_are_lent_and_taken_or_revoked() {
     model(2, 2, true, |mut comm| async move {
         for round in 0..2 {
             let (rank, mut received) = (comm.rank(), [0; 9]);
-            // What was lent is gone as soon as the call is over.
+            // The lent message is overwritten as soon as the call is over.
             let mut own = Box::new(long(rank, round));
             comm.shift(1, &own[..], &mut received).await.unwrap();
             own.fill(u64::MAX);

@@ -59,7 +59,7 @@ fn of_five_ranks_one_leaves_and_nobody_waits_for_ever() {
                 match comm.barrier().await {
                     Ok(()) => assert_eq!(round, 0),
                     Err(error) => {
-                        // The rank that left, or one that left because of it.
+                        // The error names the rank that ended, or a rank that ended because of it.
                         assert!(matches!(error, Error::RankLeft { .. }));
                         return;
                     }
@@ -98,7 +98,7 @@ impl Program for Ones {
 fn every_engine_ends_its_rounds_and_its_threads() {
     for engine in Engine::ALL {
         explore(200, move || {
-            // Six leaves.
+            // 192 rows are six leaves.
             assert_eq!(drive(&Execution { engine, ranks: 4, threads: 2, job: None }, 192, &Ones), Ok(6.0));
         });
     }
@@ -120,7 +120,7 @@ fn messages_exchanges_and_collectives_over_messages_lose_nothing() {
     }
 }
 
-/// Bursts that fill channels, receives from any source, an exchange, a sum.
+/// Sends bursts that fill channels, receives from any source, makes an exchange and a sum.
 async fn mix(mut comm: Communicator) {
     let (rank, size) = (comm.rank(), comm.size());
     let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
@@ -163,7 +163,7 @@ fn four_to_eight_ranks_shift_and_exchange_with_their_neighbours() {
                 let (rank, size) = (comm.rank(), comm.size());
                 let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
                 for round in 0..4 {
-                    // A rank may be ahead of the next by as many shifts as there are ranks.
+                    // A rank may be ahead of the next rank by several shifts.
                     let mut received = [size];
                     comm.shift(1, &[rank], &mut received).await.unwrap();
                     assert_eq!(received, [before]);

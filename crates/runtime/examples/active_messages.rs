@@ -1,12 +1,12 @@
-//! Rendezvous with active messages (paper 001, table 4 and figure 15 d): a message names the code that deals with it,
-//! and no receiver waits.
+//! Rendezvous with active messages (paper 001, table 4 and figure 15 d): a message names the code that handles it, and
+//! no receiver waits.
 //!
-//! A table is spread over ranks. Every rank updates entries all over the table, at random, by sending a message to the
-//! rank that has the entry: which handler to run, and with what. The owner never asks for a message. A handler may send
-//! messages itself: `Double` reads an entry and sends an `add` to another.
+//! A table is spread over ranks. Every rank updates random entries of the table by sending a message to the rank that
+//! has the entry. The message says which handler to run, with which values. The owner of an entry never asks for a
+//! message. A handler may send messages itself: `add_opposite` sends an `add` for another entry.
 //!
-//! Checked: the table against the same updates made one after the other (they commute), and the number of messages that
-//! were handled. `cargo run --release -p lehr-runtime --example active_messages`
+//! Checked: the table, by comparison with the same updates made one after the other (they commute), and the number of
+//! handled messages. `cargo run --release -p lehr-runtime --example active_messages`
 #![allow(
     clippy::disallowed_macros,
     clippy::disallowed_methods,
@@ -23,13 +23,13 @@ const RANKS: usize = 4;
 const ENTRIES: usize = 1 << 12;
 const UPDATES: usize = 100_000;
 
-/// What a handler may touch: the part of the table of the rank it runs at, and everybody's ports.
+/// The data that a handler may use: the part of the table that its rank has, and the ports of all ranks.
 struct Place<'a> {
     part: &'a mut [u64],
     ports: &'a [Port<Message>],
 }
 
-/// A message: the handler, and what it is called with.
+/// A message: the handler, and its arguments.
 struct Message {
     handler: fn(&mut Place<'_>, usize, u64),
     entry: usize,
@@ -44,18 +44,19 @@ fn send(ports: &[Port<Message>], entry: usize, value: u64, handler: fn(&mut Plac
     ports[owner(entry)].post(Message { handler, entry, value }).unwrap();
 }
 
-/// Adds to an entry.
+/// Adds a value to an entry.
 fn add(place: &mut Place<'_>, entry: usize, value: u64) {
     let here = entry % (ENTRIES / RANKS);
     place.part[here] = place.part[here].wrapping_add(value);
 }
 
-/// Adds to the entry that stands opposite in the table; where that is, this handler knows and its sender need not.
+/// Adds to the opposite entry of the table. Only this handler has to know which entry is opposite, and the sender need
+/// not.
 fn add_opposite(place: &mut Place<'_>, entry: usize, value: u64) {
     send(place.ports, ENTRIES - 1 - entry, value, add);
 }
 
-/// The updates of a rank: entry, value, and whether it goes to the opposite entry.
+/// Returns the updates of a rank: the entry, the value, and whether the update goes to the opposite entry.
 fn updates(rank: usize) -> impl Iterator<Item = (usize, u64, bool)> {
     let mut state = rank as u64 + 1;
     (0..UPDATES).map(move |_| {
@@ -86,7 +87,7 @@ fn main() {
         let receivers: Vec<_> = (0..RANKS)
             .map(|rank| {
                 let (all, part, done) = (ports.clone(), parts[rank].clone(), handled.clone());
-                // A limit of one: the handlers of a rank never overlap, so the lock is always free.
+                // With a concurrency of 1, the handlers of a rank never overlap, so the lock is always free.
                 ports[rank].on(dispatcher.handle(), 1, move |message: Message| {
                     let mut part = part.lock().unwrap();
                     (message.handler)(&mut Place { part: &mut part, ports: &all }, message.entry, message.value);

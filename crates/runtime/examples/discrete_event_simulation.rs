@@ -1,5 +1,5 @@
-//! A discrete-event simulation (paper 001, table 4: "queued", figure 15 b): messages carry a time, are queued at the
-//! process they go to, and are taken in order of that time.
+//! A discrete-event simulation (paper 001, table 4: "queued", figure 15 b): messages carry a time, are queued at their
+//! destination process, and are taken in the order of these times.
 //!
 //! ```text
 //! customers (rate 0.30) --+
@@ -7,13 +7,14 @@
 //! customers (rate 0.20) --+
 //! ```
 //!
-//! Every process is a task with a clock of its own; none looks at a clock of the machine. One that has two inputs may
-//! go on only when it knows the next event of *both* (Chandy, Misra and Bryant): it holds the head of each and asks for
-//! another only of the input it has just used. Fast processes run ahead, and their messages queue in the ports.
+//! Every process is a task with its own clock; no process reads the machine's clock. A process with two inputs may
+//! continue only when it knows the next event of *both* inputs (Chandy, Misra and Bryant). It holds the first event of
+//! each input, and receives the next event only from the input that it has just used. Fast processes run ahead, and
+//! their messages queue in the ports.
 //!
-//! Checked twice: each departure, bit for bit, against a simulation without processes; and the mean time in the system
-//! against the closed form for an open network of two M/M/1 servers, 2 / (1 - 0.5) = 4. `cargo run --release -p
-//! lehr-runtime --example discrete_event_simulation`
+//! Checked: each departure, bit for bit, by comparison with a simulation without processes. Also checked: the mean time
+//! in the system, by comparison with the closed form for an open network of two M/M/1 servers, 2 / (1 - 0.5) = 4.
+//! `cargo run --release -p lehr-runtime --example discrete_event_simulation`
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "an example measures and prints")]
 
 use std::time::Instant;
@@ -24,17 +25,17 @@ const CUSTOMERS: [usize; 2] = [240_000, 160_000];
 const ARRIVALS: [f64; 2] = [0.3, 0.2];
 const SERVICE: f64 = 1.0;
 
-/// A customer: when this event takes place, and when the customer came.
+/// An event of a customer: its time, and the time of the customer's arrival.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {
-    /// When it takes place.
+    /// The time at which the event takes place.
     pub time: f64,
-    /// When the customer came.
+    /// The time at which the customer arrived.
     pub arrived: f64,
 }
 
-/// Times between events that have no memory: exponential, by inversion of numbers from a multiplicative generator
-/// (Lehmer, modulus 2^61 - 1).
+/// Exponentially distributed times between events, by inversion of numbers from a multiplicative generator (Lehmer,
+/// modulus 2^61 - 1).
 struct Exponential {
     state: u64,
     rate: f64,
@@ -61,7 +62,7 @@ fn arrivals(source: usize) -> impl Iterator<Item = Event> {
     })
 }
 
-/// A server that serves in order of arrival: the event at the end of its service.
+/// A server, which serves customers in order of arrival.
 struct Server {
     service: Exponential,
     free_at: f64,
@@ -78,7 +79,7 @@ impl Server {
     }
 }
 
-/// The same without processes.
+/// Returns the departures of a simulation without processes.
 pub fn sequential() -> Vec<Event> {
     let mut customers: Vec<Event> = (0..2).flat_map(arrivals).collect();
     customers.sort_by(|a, b| a.time.total_cmp(&b.time));
@@ -89,7 +90,7 @@ pub fn sequential() -> Vec<Event> {
         .collect()
 }
 
-/// Takes from two ports in order of time: the earlier of the two heads, once both are known.
+/// Takes events from two ports in order of time: the earlier of the two first events, once both are known.
 async fn merge(inputs: [Port<Event>; 2], mut each: impl FnMut(Event)) {
     let mut heads = [inputs[0].receive().await.ok(), inputs[1].receive().await.ok()];
     loop {
@@ -104,7 +105,7 @@ async fn merge(inputs: [Port<Event>; 2], mut each: impl FnMut(Event)) {
     }
 }
 
-/// The simulation as four processes: the departures in their order.
+/// Runs the simulation as four processes, and returns the departures in order.
 pub fn simulate(dispatcher: &Dispatcher) -> Vec<Event> {
     let sources: [Port<Event>; 2] = std::array::from_fn(|_| Port::new());
     let (between, departures) = (Port::<Event>::new(), Port::new());
@@ -139,12 +140,12 @@ pub fn simulate(dispatcher: &Dispatcher) -> Vec<Event> {
     departures.drain()
 }
 
-/// Checks the departures, and gives the mean time in the system.
+/// Checks the departures, and returns the mean time in the system.
 pub fn check(seen: &[Event], expected: &[Event]) -> f64 {
     assert!(seen.windows(2).all(|pair| pair[0].time <= pair[1].time), "events take place in order of time");
     assert!(seen == expected, "the same departures to the last bit");
     let mean = seen.iter().map(|event| event.time - event.arrived).sum::<f64>() / seen.len() as f64;
-    // Of 400,000 customers at half load the mean has a standard error of about half a per cent.
+    // With 400,000 customers at half load, the mean has a standard error of about half a per cent.
     assert!((mean - 4.0).abs() < 0.1, "mean time in the system {mean}");
     mean
 }

@@ -1,4 +1,5 @@
-//! What the basic steps of the runtime cost here, in nanoseconds: minimum and median of 15 runs.
+//! Measures the cost of the basic steps of the runtime on this machine, in nanoseconds: the minimum and the median of
+//! 15 runs.
 //!
 //! `cargo run --release -p lehr-runtime --example figures`
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "an example measures and prints")]

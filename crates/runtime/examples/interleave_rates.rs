@@ -1,5 +1,5 @@
-//! What a message costs in an interleave, beside a persistent receiver: nanoseconds a message, minimum and median of 15
-//! runs.
+//! Compares the cost of a message in an interleave with its cost in a persistent receiver. Prints nanoseconds per
+//! message: the minimum and the median of 15 runs.
 //!
 //! `cargo run --release -p lehr-runtime --example interleave_rates`
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "an example measures and prints")]
@@ -11,7 +11,7 @@ use lehr_runtime::{Dispatcher, Exclusive, Handlers, Interleave, Port, Snapshot, 
 const MESSAGES: u64 = 20_000;
 const SAMPLES: usize = 15;
 
-/// A task posts one message after the other, each when the one before has been handled.
+/// Measures a task that posts one message after the other, each after the previous message has been handled.
 fn measure(what: &str, dispatcher: &Dispatcher, port: &Port<u64>, done: &Port<u64>) {
     let mut figures: Vec<f64> = (0..SAMPLES)
         .map(|_| {

@@ -1,13 +1,12 @@
-//! Several messaging models in one program and on one dispatcher: what paper 001 (section 5) asks of a runtime for many
-//! cores.
+//! Several messaging models in one program and on one dispatcher: paper 001 (section 5) requires this of a runtime for
+//! many cores.
 //!
 //! A spawned search, ranks that meet at every stage, a queued simulation and publish-subscribe share two workers. Each
-//! is run alone first, then all four at once. Nothing about them changes: the same ports, the same handlers, the same
-//! checks.
+//! model runs alone first, then all four models run at once, with the same ports, handlers and checks.
 //!
-//! Checked: the results of each, alone and together, as in its own example. Printed: the time of each alone, of all
-//! together, and the loss against doing them one after the other on the same workers. `cargo run --release -p
-//! lehr-runtime --example messaging_models`
+//! Checked: the results of each model, alone and together, as in its own example. Printed: the time of each model
+//! alone, the time of all models together, and the loss compared with running them one after the other on the same
+//! workers. `cargo run --release -p lehr-runtime --example messaging_models`
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "an example measures and prints")]
 
 #[allow(dead_code, reason = "an example of its own, of which this one uses a part")]
@@ -32,7 +31,7 @@ const RANKS: usize = 8;
 const STAGES: usize = 40_000;
 const RUNS: usize = 5;
 
-/// A model: its name, and a run of it on a dispatcher that checks its own result.
+/// A model: its name, and a function that runs it on a dispatcher and checks its result.
 type Model<'a> = (&'a str, Box<dyn Fn(&Dispatcher) + Sync + 'a>);
 
 fn seconds(run: impl FnOnce()) -> f64 {
@@ -65,7 +64,7 @@ fn main() {
         }
         let all = seconds(|| {
             std::thread::scope(|scope| {
-                // A thread of its own for each caller; what they call runs on the two workers they share.
+                // Each caller has its own thread; the models run on the two workers, which they share.
                 let callers: Vec<_> = models.iter().map(|(_, model)| scope.spawn(|| model(&dispatcher))).collect();
                 callers.into_iter().for_each(|caller| caller.join().expect("every model checks its own result"));
             });

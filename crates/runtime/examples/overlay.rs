@@ -1,12 +1,12 @@
-//! An overlay network (paper 001, table 4 and figure 15 f): nodes that know a few others, and relay what is not for
-//! them.
+//! An overlay network (paper 001, table 4 and figure 15 f): nodes that know a few other nodes, and relay messages that
+//! are not for them.
 //!
-//! Eight nodes stand at the corners of a cube, each a dispatcher of its own with one worker, so that a message really
-//! goes from thread to thread. A node knows its three neighbours only. It sends a message on along the lowest bit in
-//! which its own number differs from the destination's; the destination sends an answer back, the same way.
+//! Eight nodes are at the corners of a cube. Each node has its own dispatcher with one worker, so that every message
+//! goes from thread to thread. A node knows only its three neighbours. A node passes a message on along the lowest bit
+//! in which its own number differs from the destination's number. The destination sends an answer back in the same way.
 //!
-//! Checked: every message arrives, after exactly as many hops as bits differ, and every answer too.
-//! `cargo run --release -p lehr-runtime --example overlay`
+//! Checked: every message and every answer arrives, after exactly as many hops as there are different bits. `cargo run
+//! --release -p lehr-runtime --example overlay`
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "an example measures and prints")]
 
 use std::time::Instant;
@@ -25,7 +25,8 @@ struct Message {
     is_answer: bool,
 }
 
-/// A node: relays what is not for it, answers what is, and hands answers to whoever asked.
+/// Starts a node, which relays messages for other nodes, answers its own messages, and posts the answers to its own
+/// requests to `answers`.
 fn start_node(own: usize, dispatcher: &Dispatcher, ports: &[Port<Message>], answers: &Port<Message>) -> Receiver {
     let neighbours: [Port<Message>; DIMENSIONS] = std::array::from_fn(|bit| ports[own ^ (1 << bit)].clone());
     let answers = answers.clone();
@@ -67,7 +68,7 @@ fn main() {
     let mut pairs = [[0; NODES]; NODES];
     let mut hops = 0;
     for answer in &seen {
-        // There and back.
+        // The hops of the message and of its answer.
         assert_eq!(answer.hops, 2 * (answer.from ^ answer.to).count_ones(), "from {} to {}", answer.to, answer.from);
         pairs[answer.to][answer.from] += 1;
         hops += answer.hops as usize;

@@ -1,6 +1,6 @@
-//! What a receive costs that waits: bytes for each of many, and the time to post to all of them. The kinds are `once`
-//! (a one-time receiver) and `task` (a task that awaits a receive). Of that a place at the port is 48 bytes; the rest
-//! is what stands behind it, the cell of a handler or of a task, and the slack of the list.
+//! Measures the cost of many waiting receives: the bytes for each receive, and the time to post to all of them. The
+//! kinds are `once` (a one-time receiver) and `task` (a task that awaits a receive). The slot in the port's list takes
+//! 48 bytes. The other bytes are the cell of the handler or of the task, and unused memory of the list.
 //!
 //! `cargo run --release -p lehr-runtime --example pending_receives -- once 10000000`
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "an example measures and prints")]
@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use lehr_runtime::{Dispatcher, Port, block_on};
 
-/// Resident memory of this process in bytes, where the system says so (Linux).
+/// Returns the resident memory of this process in bytes; `None` on systems other than Linux.
 fn resident() -> Option<u64> {
     let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
     pages.split_whitespace().nth(1)?.parse::<u64>().ok().map(|pages| pages * 4096)
@@ -26,7 +26,8 @@ fn main() {
     let count = arguments.next().map_or(1_000_000, |text| text.parse().expect("a number of receives"));
     let dispatcher = Dispatcher::new(2).unwrap();
     let port = Port::<usize>::new();
-    // One kind a run: memory that an earlier one gave back would hide what the next one takes.
+    // Each run measures only one kind, because memory that an earlier kind gave back would hide the memory that the
+    // next kind takes.
     let before = resident();
     let start = Instant::now();
     match kind.as_str() {
@@ -53,7 +54,7 @@ fn main() {
     complete(&port, count);
 }
 
-/// Posts an item for everybody and waits until all have been fetched.
+/// Posts an item for every receive, and waits until all items have been fetched.
 fn complete(port: &Port<usize>, count: usize) {
     let start = Instant::now();
     (0..count).for_each(|i| port.post(i).unwrap());

@@ -1,12 +1,13 @@
-//! Publish and subscribe (paper 001, table 4 and figure 15 e): who sends knows no receivers, and who receives knows no
-//! senders.
+//! Publish and subscribe (paper 001, table 4 and figure 15 e): senders do not know the receivers, and receivers do not
+//! know the senders.
 //!
-//! A broker is a handler at one port. Subscriptions come the same way as the news, so a subscriber gets everything that
-//! was published after its subscription, in order. A subscriber names a topic and, if it likes, a condition. One of
-//! them is slow and has few places: it loses the oldest news, is told how many, and slows nobody down.
+//! A broker is a handler at one port. Subscriptions come through the same port as the news, so a subscriber gets all
+//! news that is published after its subscription, in order. A subscriber names a topic and, optionally, a condition.
+//! One subscriber is slow and its port has few places. It loses the oldest news, can see how many it lost, and delays
+//! no other subscriber.
 //!
-//! Checked: each subscriber got what it asked for, in order, and nothing else; what the slow one got and what it lost
-//! add up. `cargo run --release -p lehr-runtime --example publish_subscribe`
+//! Checked: each subscriber got the news that it wanted, in order, and no other news. The numbers of news that the slow
+//! subscriber got and lost add up. `cargo run --release -p lehr-runtime --example publish_subscribe`
 #![allow(
     clippy::disallowed_macros,
     clippy::disallowed_methods,
@@ -30,7 +31,7 @@ struct News {
 
 type Condition = Box<dyn Fn(&News) -> bool + Send>;
 
-/// What a broker is told.
+/// A message to the broker.
 enum Message {
     Subscribe {
         topic: usize,
@@ -39,11 +40,12 @@ enum Message {
         done: Reply<()>,
     },
     Publish(News),
-    /// Nothing more will be published: close the subscribers' ports.
+    /// No more news will be published: the broker closes the subscribers' ports.
     End,
 }
 
-/// Publishes everything and checks who got what; gives how much the slow subscriber lost.
+/// Publishes all news and checks the news that each subscriber got. Returns the number of news that the slow subscriber
+/// lost.
 pub fn publish(dispatcher: &Dispatcher) -> usize {
     let broker = Port::new();
     let subscribers: Mutex<Vec<(usize, Condition, Port<News>)>> = Mutex::new(Vec::new());
@@ -52,11 +54,11 @@ pub fn publish(dispatcher: &Dispatcher) -> usize {
         match message {
             Message::Subscribe { topic, condition, port, done } => {
                 subscribers.push((topic, condition, port));
-                // A subscriber that no longer waits for the answer is subscribed all the same.
+                // A subscriber that no longer waits for the answer is subscribed nevertheless.
                 let _ = done.answer(());
             }
             Message::Publish(news) => {
-                // One whose port is closed has gone.
+                // A subscriber whose port is closed has left.
                 subscribers.retain(|(topic, condition, port)| {
                     *topic != news.topic || !condition(&news) || port.post(news).is_ok()
                 });
@@ -107,7 +109,7 @@ pub fn publish(dispatcher: &Dispatcher) -> usize {
         assert!(all(port).into_iter().eq((topic..NEWS).step_by(TOPICS)), "all news of topic {topic}, in order");
     }
     assert!(all(&rounds).into_iter().eq((0..NEWS).step_by(1000)), "what meets the condition, in order");
-    // The slow one has not looked until now.
+    // The slow subscriber has not received anything until now.
     let newest = all(&slow);
     assert!(newest.iter().copied().eq((1..NEWS).step_by(TOPICS).skip(NEWS / TOPICS - 8)), "the newest eight");
     let lost = slow.gauges().discarded as usize;

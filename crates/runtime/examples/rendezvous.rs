@@ -1,21 +1,21 @@
 //! Rendezvous (paper 001, table 4 and figure 15 c): ranks that live as long as the program and meet at every stage, as
 //! in MPI.
 //!
-//! A ring of ranks relaxes a rod that is joined to a ring: at each stage every cell becomes the mean of itself and its
-//! two neighbours. A rank has a piece of the rod, sends its outermost cells to its neighbours, and waits for theirs *of
-//! the same stage* ([`exchange`]); a neighbour may be a stage ahead, and its later message stays in the port until the
-//! next stage.
+//! A ring of ranks relaxes a rod whose ends are joined: at each stage, every cell becomes the mean of itself and its
+//! two neighbours. A rank has a piece of the rod, sends its outermost cells to its neighbours, and waits for their
+//! cells *of the same stage* ([`exchange`]). A neighbour may be a stage ahead; its later message stays in the port
+//! until the next stage.
 //!
-//! Checked: each message against the stage and the side it is for, and the rod, bit for bit, against one relaxed by a
-//! single loop. `cargo run --release -p lehr-runtime --example rendezvous -- 500000` for as many stages as test 78 of
-//! the specification asks for, on rings of 2 to 64 ranks; without a number, 5,000.
+//! Checked: the stage and the side of each message, and the rod, bit for bit, by comparison with a rod that a single
+//! loop relaxes. `cargo run --release -p lehr-runtime --example rendezvous -- 500000` runs the number of stages that
+//! test 78 of the specification requires, on rings of 2 to 64 ranks. Without a number, it runs 5,000 stages.
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "an example measures and prints")]
 
 use std::time::Instant;
 
 use lehr_runtime::{Dispatcher, Port, all, block_on, exchange};
 
-/// A cell on its way: the stage it is of, which side of its sender it comes from, and its heat.
+/// A cell that a rank sends: its stage, the side of the sender's piece that it comes from, and its heat.
 #[derive(Clone, Copy)]
 struct Edge {
     stage: usize,
@@ -29,7 +29,7 @@ fn initial(cells: usize) -> Vec<f64> {
     (0..cells).map(|i| ((i * i) % 17) as f64).collect()
 }
 
-/// One stage for a piece with its two neighbours.
+/// Runs one stage for a piece, given the neighbouring cells on both sides.
 fn relax(left: f64, piece: &mut [f64], right: f64) {
     let mut before = left;
     for i in 0..piece.len() {
@@ -40,7 +40,7 @@ fn relax(left: f64, piece: &mut [f64], right: f64) {
     }
 }
 
-/// The rod after so many stages, relaxed by ranks on a ring.
+/// Returns the rod after `stages` stages, relaxed by ranks on a ring.
 pub fn run(dispatcher: &Dispatcher, ranks: usize, stages: usize) -> Vec<f64> {
     let rod = initial(ranks * CELLS_A_RANK);
     let ports: Vec<Port<(usize, Edge)>> = (0..ranks).map(|_| Port::new()).collect();
@@ -50,8 +50,8 @@ pub fn run(dispatcher: &Dispatcher, ranks: usize, stages: usize) -> Vec<f64> {
             let (own, to_left, to_right) = (ports[rank].clone(), ports[left].clone(), ports[right].clone());
             let mut piece = rod[rank * CELLS_A_RANK..(rank + 1) * CELLS_A_RANK].to_vec();
             dispatcher.spawn(async move {
-                // On a ring of two both neighbours are one rank, whose two messages come in the order in which it sends
-                // them.
+                // On a ring of two ranks, both neighbours are the same rank, whose two messages come in the order in
+                // which it sends them.
                 let mut neighbours = exchange(&own, [right, left]);
                 for stage in 0..stages {
                     let edge = |is_right: bool, heat| (rank, Edge { stage, is_right, heat });
@@ -71,7 +71,7 @@ pub fn run(dispatcher: &Dispatcher, ranks: usize, stages: usize) -> Vec<f64> {
     rod
 }
 
-/// The same, relaxed by one loop.
+/// Returns the rod after `stages` stages, relaxed by one loop.
 pub fn sequential(ranks: usize, stages: usize) -> Vec<f64> {
     let mut rod = initial(ranks * CELLS_A_RANK);
     for _ in 0..stages {

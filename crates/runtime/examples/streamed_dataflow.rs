@@ -7,11 +7,11 @@
 //!                        +-----> [levels] -> means ------+
 //! ```
 //!
-//! A message starts a handler; no stage has a thread or a task that belongs to a picture. The first port has few
-//! places, so the camera waits when the stages fall behind. The stream forks after the blur and joins again: picture n
-//! of one branch with picture n of the other, because each branch has one turn and so keeps its order.
+//! A message starts a handler; no thread or task belongs to one picture. The first port has few places, so the camera
+//! waits when the stages fall behind. The stream forks after the blur and joins again. Picture n of one branch meets
+//! picture n of the other branch, because each branch has one turn and so keeps the order.
 //!
-//! Checked: every report against the same arithmetic done one after the other. `cargo run --release -p lehr-runtime
+//! Checked: every report, by comparison with the same arithmetic without stages. `cargo run --release -p lehr-runtime
 //! --example streamed_dataflow`
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "an example measures and prints")]
 
@@ -25,12 +25,13 @@ const SIDE: usize = 32;
 
 type Picture = Vec<u16>;
 
-/// Picture number `n`: the same in every run.
+/// Returns picture number `n`, which is the same in every run.
 fn shoot(n: usize) -> Picture {
     (0..SIDE * SIDE).map(|i| ((i * i + 31 * n * (i % 7 + 1)) % 251) as u16).collect()
 }
 
-/// Each pixel becomes the mean of itself and its neighbours, the border mirrored at the edge.
+/// Returns the picture in which each pixel is the mean of itself and its neighbours; the border is repeated beyond the
+/// edge.
 fn blur(picture: &Picture) -> Picture {
     let at = |x: usize, y: usize| u32::from(picture[y.min(SIDE - 1) * SIDE + x.min(SIDE - 1)]);
     let mean = |i: usize| {
@@ -41,7 +42,7 @@ fn blur(picture: &Picture) -> Picture {
     (0..SIDE * SIDE).map(mean).collect()
 }
 
-/// The sum of all steps from one pixel to the next in its row.
+/// Returns the sum of the differences between neighbouring pixels in a row.
 fn edges(picture: &Picture) -> u64 {
     picture.chunks(SIDE).flat_map(|row| row.windows(2)).map(|pair| u64::from(pair[0].abs_diff(pair[1]))).sum()
 }

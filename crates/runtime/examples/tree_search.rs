@@ -1,23 +1,24 @@
 //! Tree search (paper 001, table 4: "spawned", figure 15 a): every node of the tree is a message, and a message starts
 //! a handler.
 //!
-//! All ways to put queens on a board so that none attacks another. A handler gets a board that is filled to some row,
-//! posts one message for every queen that may stand in the next row, and reports how many it posted. Below a certain
-//! row it counts the rest itself, since a message should carry more work than it costs. The search is over when as many
-//! boards have been reported as were posted: nobody waits for anybody in between.
+//! The search counts all ways to put queens on a board so that no queen attacks another. A handler gets a board that is
+//! filled to some row, posts one message for every queen that may stand in the next row, and reports how many messages
+//! it posted. Below a certain row, the handler counts the remaining solutions itself, because a message should carry
+//! more work than it costs. The search is over when as many boards have been reported as were posted. No handler waits
+//! for another handler.
 //!
-//! Checked: the number of solutions, known since 1850 for 8 queens (92), and the number of messages against a search
-//! without them. `cargo run --release -p lehr-runtime --example tree_search`
+//! Checked: the number of solutions (92 for 8 queens, known since 1850), and the number of messages, by comparison with
+//! a search without messages. `cargo run --release -p lehr-runtime --example tree_search`
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "an example measures and prints")]
 
 use std::time::Instant;
 
 use lehr_runtime::{Dispatcher, Port, block_on};
 
-/// Rows that are filled by messages; the rest is counted in place.
+/// The number of rows that are filled by messages; the remaining rows are counted in place.
 const ROWS_OF_MESSAGES: u32 = 5;
 
-/// The columns and diagonals that are taken, as seen from the next row.
+/// A board: the columns and diagonals that are attacked, as seen from the next row.
 #[derive(Clone, Copy)]
 struct Board {
     queens: u32,
@@ -32,7 +33,7 @@ impl Board {
         Self { queens, row: 0, columns: 0, falling: 0, rising: 0 }
     }
 
-    /// The boards with one queen more.
+    /// Returns the boards with one more queen.
     fn next(self) -> impl Iterator<Item = Self> {
         let free = !(self.columns | self.falling | self.rising) & ((1 << self.queens) - 1);
         (0..self.queens).map(|column| 1 << column).filter(move |queen| free & queen != 0).map(move |queen| Self {
@@ -49,13 +50,13 @@ impl Board {
     }
 }
 
-/// What a handler found: the boards it posted, and the solutions it counted itself.
+/// The report of a handler: the number of boards that it posted, and the number of solutions that it counted itself.
 struct Finding {
     posted: usize,
     solutions: u64,
 }
 
-/// How many solutions there are, and how many messages it took to count them.
+/// Returns the number of solutions, and the number of messages that the search took.
 pub fn search(dispatcher: &Dispatcher, queens: u32) -> (u64, usize) {
     let (boards, findings) = (Port::new(), Port::new());
     let (next, found) = (boards.clone(), findings.clone());
@@ -89,7 +90,7 @@ pub fn search(dispatcher: &Dispatcher, queens: u32) -> (u64, usize) {
 }
 
 fn main() {
-    /// Solutions for 4, 5, 6, … queens.
+    /// The numbers of solutions for 4, 5, 6, … queens.
     const SOLUTIONS: [u64; 9] = [2, 10, 4, 40, 92, 352, 724, 2_680, 14_200];
     for threads in [1, 2] {
         let dispatcher = Dispatcher::new(threads).unwrap();

@@ -1,18 +1,18 @@
 //! Probe, claim, take: the protocol by which every waiter at ports gets its items.
 //!
-//! An arbiter looks at all its ports with their locks held (*probe*). It then decides irrevocably (*claim*), and only
-//! then removes items (*take*). It never has to undo a step: before the claim nothing has been removed, and after it
-//! nothing can fail. Only a successful probe creates a [`Claim`], and every take needs one, so taking without a claim
-//! does not compile.
+//! An arbiter looks at all its ports with their locks held (*probe*). Then the arbiter decides irrevocably (*claim*),
+//! and only then it removes items (*take*). An arbiter never has to undo a step: before the claim nothing has been
+//! removed, and after the claim nothing can fail. Only a successful probe creates a [`Claim`], and every take needs
+//! one, so taking without a claim does not compile.
 //!
 //! **Lock order, everywhere in this crate: ports in ascending identity, then an arbiter's own state, then a
 //! dispatcher's queue.**
 //!
 //! No lock is held while a task is woken, a handler runs or a user's value is dropped. Predicates are the only
-//! exception, as their documentation says.
+//! exception: they run under a lock, as their documentation says.
 //!
-//! A choice needs no protocol, because its branches hold nothing. It polls them in order, and the first that claims
-//! wins (`choice.rs`).
+//! A choice needs no protocol, because its branches hold nothing. A choice polls its branches in order, and the first
+//! branch that claims wins (`choice.rs`).
 
 pub mod choice;
 pub mod exchange;
@@ -43,19 +43,19 @@ pub(crate) enum Ready {
     Never,
 }
 
-/// The right to take. A probe creates it when it finds enough at every port, and it is valid only while the locks of
-/// the ports are held.
+/// The right to take items. A probe creates the claim when it finds enough items at every port. A claim is valid only
+/// while the locks of the ports are held.
 pub(crate) struct Claim(());
 
-/// The decision after looking at all ports.
+/// An arbiter's decision after it has looked at all its ports.
 pub(crate) enum Verdict {
-    /// Every port has enough.
+    /// Every port has enough items to take.
     Take(Claim),
-    /// The port at this position will never have enough.
+    /// The port at this position will never have enough items.
     Closed(usize),
-    /// Every port has enough, but at one port it is the turn of other waiters: look again after them.
+    /// Every port has enough items, but at one port it is the turn of other waiters: look again after them.
     Yield,
-    /// Wait to be woken.
+    /// Some port lacks items: wait to be woken.
     Wait,
 }
 
@@ -66,7 +66,7 @@ impl Verdict {
     }
 }
 
-/// Returns the verdict of an arbiter from the readiness of each of its ports.
+/// Returns the verdict of an arbiter, given the readiness of each of its ports.
 pub(crate) fn judge(ready: &[Ready]) -> Verdict {
     if let Some(branch) = ready.iter().position(|ready| *ready == Ready::Never) {
         Verdict::Closed(branch)
@@ -92,12 +92,12 @@ pub(crate) mod sealed {
 /// # Example
 /// See [`join`](crate::join()).
 pub trait Branch: sealed::Sealed + Unpin {
-    /// The type of the port's items.
+    /// The type of the items of the branch's port.
     type Item;
-    /// The join's output for this port.
+    /// The type of the join's output for this branch.
     type Output;
 
-    /// Returns the port.
+    /// Returns the branch's port.
     fn port(&self) -> &Port<Self::Item>;
     /// Returns the number of items that the branch asks for.
     fn needed(&self) -> usize;
@@ -218,7 +218,8 @@ fn several<T>(count: usize, items: &mut dyn Iterator<Item = T>) -> Vec<T> {
 
 pub(crate) type Locked<'a, T> = SpinLockGuard<'a, State<T>>;
 
-/// Values that must be dropped only after the locks are released: user values, and waiters whose drop wakes others.
+/// Values that must be dropped only after the locks are released: user values, and values whose drop wakes other
+/// waiters.
 #[allow(dead_code, reason = "held only to be dropped late")]
 pub(crate) struct Late<T>(Option<Left<T>>, Option<Waker>, Wake);
 
@@ -232,7 +233,7 @@ impl<T> Late<T> {
     }
 }
 
-/// Returns whether the port has enough for the branch.
+/// Returns whether a branch's port has enough items for the branch.
 pub(crate) fn probe<B: Branch>(branch: &B, state: &State<B::Item>, ticket: Option<Ticket>) -> Ready {
     if state.queue.available() >= branch.needed() {
         if state.waiters.must_yield(ticket) { Ready::Later } else { Ready::Yes }

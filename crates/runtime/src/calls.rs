@@ -1,22 +1,25 @@
-//! The chain of handlers that wait for one another. It is recorded so that a call fails if it could never be answered.
+//! The chain of handlers that wait for one another. The chain is recorded so that a call fails if it could never be
+//! answered.
 //!
 //! While a handler of an interleave is polled, its thread knows which operation of which interleave it polls. A request
 //! that this handler makes carries a [`Frame`], and so does every request that is made while answering it. If a chain
-//! already runs in an interleave and calls it again, the chain would wait for itself. The interleave detects this at
-//! once, when the request is posted, under the same lock under which the chain's operation would end. So the outcome
-//! does not depend on timing.
+//! already runs in an interleave and calls the interleave again, the chain would wait for itself. The interleave
+//! detects this at once, when the request is posted, under the same lock under which the chain's operation would end.
+//! So whether such a call fails does not depend on timing.
 //!
-//! Only requests carry a chain. If a handler posts without awaiting an answer, nothing in the chain waits for the post.
-//! The post waits its turn like any other item. The same holds for the requests of a task that the handler spawns.
-//! (If a handler awaits such a task, or an answer that comes by a separate port, the deadlock is not detected.)
+//! Only requests carry a chain of handlers. If a handler posts without awaiting an answer, nothing in the chain waits
+//! for the post. The post waits its turn like any other item. The requests of a task that the handler spawns wait their
+//! turn in the same way. (If a handler awaits such a task, or an answer that comes by a separate port, the deadlock is
+//! not detected.)
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 
 use lehr_sync::Arc;
 
-/// A handler that was granted its start and has not ended. The high half is its slot, the low half counts the uses of
-/// the slot. Both halves are in one word, because reading two words consistently costs as much as a lock.
+/// A handler that was granted its start and has not ended. The high half of the word is the handler's slot, and the low
+/// half counts the uses of the slot. The slot and its use are in one word, because reading two words consistently costs
+/// as much as a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation(u64);
 
@@ -33,25 +36,25 @@ impl Operation {
         self.0 as u32
     }
 
-    /// Returns the next use of the same slot.
+    /// Returns the operation that uses the same slot next.
     pub(crate) fn next(self) -> Self {
         Self((self.0 & !u64::from(u32::MAX)) | u64::from(self.generation().wrapping_add(1)))
     }
 
-    /// Returns the slot, so that it can be used again.
+    /// Returns the number of the slot, so that the slot can be used again.
     pub(crate) fn into_slot(self) -> u32 {
         (self.0 >> 32) as u32
     }
 }
 
-/// An operation that waits for an answer, with the frame of the operation for which it runs itself.
+/// An operation that waits for an answer, with the frame of the operation that waits for this operation in turn.
 #[derive(Debug)]
 pub(crate) struct Frame {
     place: CallSite,
     parent: Option<Arc<Frame>>,
 }
 
-/// An operation of some interleave.
+/// An operation, and the interleave in which it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallSite {
     pub(crate) interleave: u64,
@@ -67,15 +70,15 @@ impl Frame {
     }
 }
 
-/// The state that the guard of an operation held, on its way back to the turn that runs the operation. If it is dropped
-/// on the way, it gives itself back.
+/// The state that the guard of an operation held, on its way back to the turn that runs the operation. If this value is
+/// dropped on the way, it gives the state back.
 pub(crate) type Left = Box<dyn Any + Send>;
 
 /// The operation that a thread is polling.
 #[derive(Default)]
 struct Here {
     place: Cell<Option<CallSite>>,
-    /// The request that the operation serves, if any.
+    /// The frame of the request that the operation serves, if it serves one.
     caller: RefCell<Option<Arc<Frame>>>,
     /// The state that the operation's guard has left, if the guard was dropped in this very poll.
     left: Cell<Option<Left>>,
@@ -91,7 +94,7 @@ mod current {
 }
 use current::HERE;
 
-/// Replaces the operation that the thread polls. Dropping it restores the outer operation, even after a panic.
+/// Replaces the operation that the thread polls. Dropping this value restores the outer operation, even after a panic.
 struct Elsewhere<'a> {
     here: &'a Here,
     place: Option<CallSite>,
@@ -130,7 +133,7 @@ pub(crate) fn within<R>(place: CallSite, caller: Option<&Arc<Frame>>, poll: impl
     })
 }
 
-/// Runs `poll` outside every operation: for a task that is polled inside the poll of another.
+/// Runs `poll` outside every operation, for a task that is polled inside the poll of another task.
 pub(crate) fn nowhere<R>(poll: impl FnOnce() -> R) -> R {
     HERE.with(|here| {
         let _elsewhere = Elsewhere::go(here, None, None);
@@ -141,10 +144,10 @@ pub(crate) fn nowhere<R>(poll: impl FnOnce() -> R) -> R {
 /// Hands the state of a guard to the turn of the operation at `place`, if this thread is polling that operation.
 ///
 /// # Errors
-/// Otherwise returns the state, because no turn would collect it.
+/// Returns the state if this thread is not polling that operation, because no turn would collect the state.
 pub(crate) fn leave<G: Any + Send>(place: CallSite, left: Box<G>) -> Result<(), Box<G>> {
     let mut left = Some(left);
-    // A thread that is ending polls nothing.
+    // A thread that is ending polls no operation.
     let _ = HERE.try_with(|here| {
         if here.place.get() == Some(place) {
             here.left.set(left.take().map(|left| left as Left));

@@ -1,7 +1,7 @@
-//! The context that follows a message: its origin, its deadline, and the receiver of its errors.
+//! The context that follows a message: the origin of the message, its deadline, and the receiver of its errors.
 //!
 //! A [`Context`] is an immutable value with a parent. Code runs *in* a context. [`Context::run`] and [`Context::scope`]
-//! enter one. Around each of its polls, a task enters the context in which it was spawned. A handler of
+//! enter a context. Around each of its polls, a task enters the context in which it was spawned. A handler of
 //! [`Port::on`](crate::Port::on) enters the context in which its item was posted. Only posts and spawns take their
 //! context along.
 //!
@@ -60,11 +60,12 @@ pub(crate) struct Inner {
     id: u64,
     name: Option<Box<str>>,
     parent: Option<Context>,
-    /// The other parents, if several items were taken together. Such a context has nothing else of its own.
+    /// The context's parents apart from `parent`, if several items were taken together. Such a context has nothing else
+    /// of its own.
     links: Box<[Context]>,
     made_at: &'static Location<'static>,
-    /// The deadline, on the clock with which it was set. It is the earlier one of the parent's deadline and the
-    /// context's own.
+    /// The deadline, on the clock with which it was set. If the parent has a deadline too, this field holds the earlier
+    /// deadline.
     deadline: Option<Duration>,
     /// The context's own node in the tree of cancellation, or its parent's node.
     node: Option<Arc<Node>>,
@@ -93,7 +94,7 @@ impl fmt::Debug for Context {
 }
 
 impl Context {
-    /// Begins a context below the one that you run in. If you run in none, the new context has no parent.
+    /// Begins a context below the current context. Without a current context, the new context has no parent.
     ///
     /// # Example
     /// ```
@@ -107,7 +108,7 @@ impl Context {
         ContextBuilder::new(name.into(), Self::current())
     }
 
-    /// Begins a context below this one.
+    /// Begins a context whose parent is this context.
     ///
     /// # Example
     /// ```
@@ -120,7 +121,7 @@ impl Context {
         ContextBuilder::new(name.into(), Some(self.clone()))
     }
 
-    /// Returns the context that you run in. Cost: one load as long as no context was ever made.
+    /// Returns the context that the calling code runs in. Cost: one load as long as no context was ever made.
     ///
     /// # Example
     /// ```
@@ -130,7 +131,7 @@ impl Context {
         current::current()
     }
 
-    /// Runs `body` in this context.
+    /// Runs `body` in this context, and then restores the outer context.
     ///
     /// # Panics
     /// Panics if `body` does.
@@ -163,7 +164,8 @@ impl Context {
         self.inner.name.as_deref()
     }
 
-    /// Returns the context in which this one was made; for the context of several items, the first item's.
+    /// Returns the parent: the context in which this context was made or, for a context of several items, the context
+    /// of the first item.
     ///
     /// # Example
     /// ```
@@ -183,7 +185,7 @@ impl Context {
         &self.inner.links
     }
 
-    /// Returns whether `id` is this context or one of its ancestors, including linked ones.
+    /// Returns whether `id` is the number of this context or of one of its ancestors, including linked contexts.
     ///
     /// # Example
     /// ```
@@ -196,8 +198,8 @@ impl Context {
         self.lineage().any(|context| context.id() == id || context.links().iter().any(|link| link.descends_from(id)))
     }
 
-    /// Returns the time by which the work should be done, on the clock with which the deadline was set. It is the
-    /// earlier one of the context's own deadline and the outer ones.
+    /// Returns the time by which the work should be done, on the clock with which the deadline was set. The result is
+    /// the earliest of the context's own deadline and the deadlines of outer contexts.
     ///
     /// # Example
     /// ```
@@ -212,7 +214,7 @@ impl Context {
         self.lineage().find_map(|context| context.inner.deadline)
     }
 
-    /// Returns the innermost baggage value of a key.
+    /// Returns the baggage value of a key, from the innermost context that has one.
     ///
     /// # Example
     /// See [`Context`].
@@ -272,7 +274,7 @@ impl Context {
         is_own && node.stop(cancel::Stop::Cancelled)
     }
 
-    /// Returns whether this context, or one around it, was cancelled or has passed its deadline.
+    /// Returns whether this context, or an outer context, was cancelled or has passed its deadline.
     ///
     /// # Example
     /// See [`cancel`](Self::cancel).
@@ -298,8 +300,8 @@ impl Context {
         self.inner.across.as_ref().unwrap_or(self).clone()
     }
 
-    /// Returns the context of several items taken together: the first, with the others linked; `None` if no item had
-    /// one.
+    /// Returns the context of several items taken together: the first item's context, with the other contexts linked.
+    /// Returns `None` if no item had a context.
     pub(crate) fn merge(mut contexts: Vec<Self>, taken_at: &'static Location<'static>) -> Option<Self> {
         let mut seen = Vec::with_capacity(contexts.len());
         contexts.retain(|context| {

@@ -3,11 +3,11 @@
 //! Work waits in a first-in-first-out queue for each worker and in one queue for posts from outside; a worker without
 //! work steals. A woken task is queued at the worker that wakes it. So two tasks that wake each other stay on one core
 //! until another core is idle. Idle workers search for a while before they sleep ([`Idle`]). The reason is that waking
-//! a sleeping core costs tens of microseconds, and finding a message a tenth of a microsecond.
+//! a sleeping core takes tens of microseconds, while a searching worker finds a message in a tenth of a microsecond.
 //!
-//! Not here: timers, the context that follows messages, and queues with names, admission policies and priorities. Those
-//! queues are in `queue.rs`; while they have work, a worker looks there before its own queue. Read next:
-//! `dispatch/worker.rs`, then `dispatch/SLEEP.md`.
+//! Other files have the timers, the context that follows messages, and the named queues with admission policies and
+//! priorities. Named queues are in `queue.rs`; while they have work, a worker looks there before its own queue. Read
+//! next: `dispatch/worker.rs`, then `dispatch/SLEEP.md`.
 
 mod blocking;
 #[allow(unsafe_code, reason = "closures lie in cells that are used again; the file says why that is right")]
@@ -57,7 +57,7 @@ pub use watchdog::{Named, Stuck, named};
 
 /// The stage in which tasks are accepted and run.
 pub(crate) const RUNNING: usize = 0;
-/// The stage in which tasks run, but only tasks of this dispatcher may add new ones.
+/// The stage in which tasks run, but only tasks of this dispatcher may add new tasks.
 pub(crate) const DRAINING: usize = 1;
 /// The stage in which nothing is polled any more; scheduled tasks are dropped.
 pub(crate) const ABORTING: usize = 2;
@@ -76,14 +76,14 @@ pub(crate) const ABORTING: usize = 2;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Idle {
-    /// The time spent looking without a pause.
+    /// The time for which a worker looks without a pause.
     pub spin: Duration,
-    /// The time spent after that, looking again each time the system gives the core back.
+    /// The time after `spin` for which a worker yields its core, and looks again each time it gets the core back.
     pub yielding: Duration,
 }
 
 impl Idle {
-    /// Sleeps at once: for a dispatcher that should cost nothing while it waits.
+    /// Workers sleep at once. Use this policy for a dispatcher that should cost nothing while it waits.
     pub const SLEEP: Self = Self { spin: Duration::ZERO, yielding: Duration::ZERO };
 }
 
@@ -102,19 +102,19 @@ impl Default for Idle {
 pub enum StartError {
     /// More threads were requested than [`Builder::THREADS_MAX`].
     TooManyThreads {
-        /// The requested number.
+        /// The requested number of threads.
         threads: usize,
     },
     /// [`Builder::cores`] names a core that this process may not run on, or that the machine does not have.
     NoSuchCore {
-        /// The named core.
+        /// The core that the list names.
         core: usize,
         /// The cores that the process may run on.
         available: Vec<usize>,
     },
     /// The system refused to bind a thread to a core.
     Pinning {
-        /// The core that was requested.
+        /// The requested core.
         core: usize,
     },
     /// The system refused to start another thread. The threads that were already started have ended again.
@@ -192,8 +192,8 @@ impl Builder {
         self
     }
 
-    /// Sets the number of threads. The default is 0: as many as the machine runs at once. If
-    /// [`cores`](Self::cores) are set, it is one for each different core.
+    /// Sets the number of threads. The default is 0: as many threads as the machine runs at once or, if
+    /// [`cores`](Self::cores) are set, one for each different core.
     ///
     /// # Example
     /// See [`Builder`].
@@ -218,8 +218,8 @@ impl Builder {
         self
     }
 
-    /// Sets the clock of the dispatcher's tasks. Default: its own [real](Clock::real) clock. Several dispatchers may
-    /// share a clock.
+    /// Sets the clock of the dispatcher's tasks. Default: a [real](Clock::real) clock for this dispatcher alone.
+    /// Several dispatchers may share a clock.
     ///
     /// # Example
     /// See [`Clock`].
@@ -228,8 +228,8 @@ impl Builder {
         self
     }
 
-    /// Sets the maximum number of threads that may be started to replace workers in a section that
-    /// [blocks](crate::blocking). They start when first needed. Default: [`SPARES`](Self::SPARES).
+    /// Sets the maximum number of spare threads, which replace workers in a section that [blocks](crate::blocking).
+    /// Spare threads start when first needed. Default: [`SPARES`](Self::SPARES).
     pub fn spares(mut self, spares: usize) -> Self {
         self.spares = Some(spares.min(Self::THREADS_MAX));
         self
@@ -267,11 +267,12 @@ impl Builder {
         self
     }
 
-    /// Keeps workers apart that wait for each other in loops. The cores that the calling thread may run on are divided
-    /// into `parts` equal shares, and worker `i` moves only within share `first + i`. Otherwise a system may run two of
-    /// them on one core for a whole time slice, while another core is idle. Each worker then waits for the other, which
-    /// cannot run meanwhile. With several processes on a machine, `parts` is the number of all their workers. `first`
-    /// is the number of workers in the processes before this one.
+    /// Gives each worker its own cores, so that workers that wait for each other in loops do not share a core. The
+    /// cores that the calling thread may run on are divided into `parts` equal shares, and worker `i` moves only within
+    /// share `first + i`. Without this setting, a system may run two such workers on one core for a whole time slice,
+    /// while another core is idle. Each of the two workers then waits for the other worker, which cannot run meanwhile.
+    /// With several processes on a machine, `parts` is the number of all their workers. `first` is the number of
+    /// workers in the processes before this one.
     ///
     /// Nothing is bound if there are fewer cores than parts, if there is only one part, and on systems other than
     /// Linux. Threads that a worker starts run in its share. Replaces [`cores`](Self::cores). Default: all workers may
@@ -315,11 +316,12 @@ impl Builder {
         self
     }
 
-    /// Starts the threads. When this returns, all of them exist, and run on their cores.
+    /// Starts the threads. When this method returns, all threads exist, and each thread with a core of its own runs on
+    /// that core.
     ///
     /// # Errors
-    /// Returns [`StartError::TooManyThreads`], [`StartError::NoSuchCore`] or [`StartError::Pinning`] for such settings,
-    /// or [`StartError::Thread`] if the system refuses a thread.
+    /// Returns [`StartError::TooManyThreads`], [`StartError::NoSuchCore`] or [`StartError::Pinning`] if the settings
+    /// ask for too much, or [`StartError::Thread`] if the system refuses a thread.
     ///
     /// # Example
     /// See [`Builder`].
@@ -386,7 +388,7 @@ impl Builder {
             }
         }
         drop(told);
-        // Ends when every worker has reported; at once if none is pinned.
+        // The channel ends when every worker has reported; it ends at once if no worker is pinned.
         if let Some((core, _)) = heard.iter().find(|(_, is_pinned)| !is_pinned) {
             return Err(StartError::Pinning { core });
         }
@@ -401,8 +403,8 @@ impl Builder {
 /// The owner of worker threads that poll tasks. When it is dropped, everything it ran has ended and its threads are
 /// gone.
 ///
-/// Dropping it is [`Shutdown::Abort`]: a task in the middle of a poll ends that poll first, and all others are dropped.
-/// Call [`shutdown`](Self::shutdown) to drain instead, or to get the report.
+/// Dropping the dispatcher is [`Shutdown::Abort`]: a task in the middle of a poll ends that poll first, and all other
+/// tasks are dropped. Call [`shutdown`](Self::shutdown) to drain instead, or to get the report.
 ///
 /// # Example
 /// ```
@@ -420,7 +422,7 @@ impl Builder {
 pub struct Dispatcher {
     pub(crate) handle: Handle,
     pub(crate) workers: Vec<thread::JoinHandle<()>>,
-    /// Dropped after everything else has ended.
+    /// The watchdog, which is dropped after the workers have ended.
     watchdog: Option<Watchdog>,
 }
 
@@ -445,7 +447,7 @@ impl Dispatcher {
         &self.handle
     }
 
-    /// Runs a future as a task here; see [`Handle::spawn`].
+    /// Runs a future as a task of this dispatcher; see [`Handle::spawn`].
     ///
     /// # Example
     /// See [`Dispatcher`].
@@ -492,7 +494,7 @@ impl fmt::Debug for Handle {
 }
 
 impl Handle {
-    /// Runs a future as a task. It is polled only on the workers, never in place.
+    /// Runs a future as a task. The task is polled only on the workers, never by this call.
     ///
     /// After the dispatcher has begun to shut down, the future is dropped at once and the task ends as
     /// [`TaskError::Cancelled`]. While the dispatcher drains, tasks running on it may still spawn.
@@ -524,15 +526,15 @@ impl Handle {
         Task::new(task)
     }
 
-    /// Spawns a future that is already on the heap. Use it for many kinds of tasks with few tasks of each. Each kind of
-    /// task compiles to some thousand lines, and boxed futures share one kind.
+    /// Spawns a future that is already on the heap. Use this method for many kinds of tasks with few tasks of each
+    /// kind. Each kind of task compiles to some thousand lines, and boxed futures share one kind.
     pub(crate) fn spawn_boxed(&self, future: Pin<Box<dyn Future<Output = ()> + Send>>) -> Task<()> {
         self.spawn(future)
     }
 
-    /// Calls a closure once on a worker. This is the cheapest way to run something elsewhere.
+    /// Calls a closure once on a worker. Such a call is the cheapest way to run something on another thread.
     ///
-    /// There is no handle: use [`spawn`](Self::spawn) for work that has a result, waits or may be cancelled. The
+    /// The caller gets no handle: use [`spawn`](Self::spawn) for work that has a result, waits or may be cancelled. The
     /// closure must not block. A drain waits for the closure; an abort drops it if it has not begun.
     ///
     /// # Errors
@@ -586,7 +588,7 @@ impl Handle {
         self.shared.threads
     }
 
-    /// Returns whether the dispatcher drops its tasks.
+    /// Returns whether the dispatcher is ending and drops its tasks.
     pub(crate) fn is_aborting(&self) -> bool {
         // Acquire: pairs with the Release in `end`.
         self.shared.stage.load(Ordering::Acquire) == ABORTING
@@ -597,8 +599,8 @@ impl Handle {
         self.shared.is_oversubscribed
     }
 
-    /// Returns the counts of each worker so far, by its index. After them come those of the spare threads that were
-    /// ever needed.
+    /// Returns the counts of each worker so far, by its index. After them come the counts of the spare threads that
+    /// were ever started.
     ///
     /// # Example
     /// ```
@@ -633,9 +635,10 @@ pub(crate) type Spawned<T> = (Runnable, async_task::Task<T, Arc<Shared>>);
 
 /// Queues a task that has just been woken.
 ///
-/// A function, and not a closure that holds the dispatcher. `async-task` calls such a closure while holding an extra
-/// reference to the task, which costs three more atomic operations for each wake. For the same reason a worker uses its
-/// own reference to the dispatcher here. A task's future is dropped as soon as it has been polled to its end.
+/// The callback for woken tasks is a function, and not a closure that holds the dispatcher. `async-task` would call
+/// such a closure while holding an extra reference to the task, which costs three more atomic operations for each wake.
+/// To save such operations too, a worker uses its own reference to the dispatcher in this function. A task's future is
+/// dropped as soon as it has been polled to its end.
 #[inline]
 pub(crate) fn woken(runnable: Runnable) {
     let elsewhere = with_current(|current| match current {
@@ -651,9 +654,9 @@ pub(crate) fn woken(runnable: Runnable) {
     }
 }
 
-/// The state that the workers share.
+/// The state of a dispatcher that its workers share.
 pub(crate) struct Shared {
-    /// An identity that is unique in the process; a worker recognises its dispatcher by it.
+    /// A number that is unique in the process, by which a worker recognises its dispatcher.
     pub(crate) identity: u64,
     pub(crate) threads: usize,
     pub(crate) is_oversubscribed: bool,
@@ -664,19 +667,20 @@ pub(crate) struct Shared {
     /// For each worker, the halves of its forks. In every stage, a worker empties its queue of forks before the job
     /// that forked them ends.
     pub(crate) forks: Box<[Stealer<Fork>]>,
-    /// The clock of the tasks.
+    /// The clock of the dispatcher's tasks.
     pub(crate) clock: Clock,
     pub(crate) sleep: Sleep,
-    /// `RUNNING`, `DRAINING` or `ABORTING`. It only rises, and only the owner writes it.
+    /// The stage: `RUNNING`, `DRAINING` or `ABORTING`. The stage only rises, and only the dispatcher's owner writes it.
     pub(crate) stage: CachePadded<AtomicUsize>,
     /// The number of workers that have not ended.
     pub(crate) running: CachePadded<AtomicUsize>,
-    /// 1 when the owner has dropped the rest and looks for the last time; [`Shared::drop_late`] drops later work.
+    /// 1 once the owner of an ending dispatcher has dropped the remaining work and looks for the last time.
+    /// [`Shared::drop_late`] drops work that comes later.
     pub(crate) is_swept: AtomicUsize,
     pub(crate) live: Live,
-    /// The names of the tasks that have one.
+    /// The names of the tasks that have a name.
     pub(crate) names: watchdog::Names,
-    /// The named queues.
+    /// The named queues of the dispatcher.
     pub(crate) queues: Arc<Registry>,
     /// The spare threads, which replace workers that block.
     pub(crate) spares: Spares,
@@ -717,8 +721,8 @@ impl Shared {
         }
     }
 
-    /// Queues a woken task on a worker that may queue for this dispatcher. At the end of the worker, its queue goes to
-    /// the thread that drops the remaining work.
+    /// Queues a woken task on a worker that may queue for this dispatcher. When the worker ends, the work in its queue
+    /// goes to the thread that drops the remaining work.
     #[inline]
     fn schedule_near(&self, current: &current::Current, runnable: Runnable) {
         // Acquire: as in `start`. After an abort, tasks are no longer polled in place.
@@ -767,7 +771,7 @@ impl Shared {
         self.forks.iter().any(|forks| !forks.is_empty())
     }
 
-    /// Returns whether any queue holds work. Forks do not count: they belong to a running job.
+    /// Returns whether any queue of the dispatcher holds work. Forks do not count: they belong to a running job.
     pub(crate) fn has_work(&self) -> bool {
         !self.injector.is_empty() || self.queues.has_work() || self.stealers.iter().any(|stealer| !stealer.is_empty())
     }

@@ -1,4 +1,5 @@
-//! Errors: a refused post, a receive that can never be answered, a refused request, a task without a result.
+//! The errors of this crate: a refused post, a receive that can never be answered, a refused request, a task without a
+//! result.
 
 use std::fmt;
 
@@ -27,7 +28,7 @@ pub struct PostError<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// [`Port::close`](crate::Port::close) was called.
+    /// The port is closed: [`Port::close`](crate::Port::close) was called.
     Closed,
     /// Every place of a bounded port is occupied, by an item or by a [`Permit`](crate::Permit).
     Full,
@@ -56,10 +57,11 @@ impl<T> fmt::Display for PostError<T> {
 
 impl<T> std::error::Error for PostError<T> {}
 
-/// The error of a receive, take or join that can never be answered. No item was taken.
+/// The error of a receive, take, join, gather or exchange that can never get its items. The failed wait has taken no
+/// item.
 ///
-/// It is one word, so that the output of a receive is two words and fits into registers. The output travels through
-/// every layer of futures, nearly always without an error in it.
+/// The error is one word, so that the output of a receive is two words and fits into registers. The output travels
+/// through every layer of futures, and nearly always contains no error.
 ///
 /// # Example
 /// ```
@@ -78,7 +80,7 @@ pub struct ReceiveError {
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<std::task::Poll<Result<u64, ReceiveError>>>() == 16);
 
-/// The reason why a receive, take or join can never be answered; see [`ReceiveError::kind`].
+/// The reason why a receive, take, join, gather or exchange can never get its items; see [`ReceiveError::kind`].
 ///
 /// # Example
 /// ```
@@ -98,16 +100,18 @@ pub enum ReceiveErrorKind {
         /// The port's name.
         port: String,
     },
-    /// A join names the same port twice. Instead, ask for two items of the port: `(&port, 2)`.
+    /// A join, or a gather from two ports, names the same port twice. To join two items of one port, ask for them
+    /// together: `(&port, 2)`.
     SamePort {
         /// The port's name.
         port: String,
     },
-    /// The predicate panicked when it was shown an item. The item stays in its position.
+    /// The predicate, or an exchange's comparison of sources, panicked when it was shown an item. The item
+    /// stays in its position.
     Predicate {
         /// The port's name.
         port: String,
-        /// The panic's message.
+        /// The message of the panic.
         message: String,
     },
 }
@@ -174,17 +178,17 @@ impl std::error::Error for ReceiveError {}
 pub enum Refusal {
     /// The reply was dropped unanswered: its holder forgot it, panicked or was cancelled, or the request was discarded.
     NoReply,
-    /// There is too much to do; the same request may succeed later.
+    /// The service has too much to do; the same request may succeed later.
     Overloaded,
     /// The service that could answer is shutting down.
     Stopping,
-    /// The time for the answer is up.
+    /// The deadline for the answer has passed.
     DeadlineExceeded,
     /// The request could only be answered after the operation that made it has ended.
     WouldDeadlock {
-        /// The operation that made the request, and that would have to end first.
+        /// The name of the operation that made the request, and that would have to end first.
         running: Box<str>,
-        /// The requested operation.
+        /// The name of the requested operation.
         requested: Box<str>,
     },
     /// The operation was carried out and failed.
@@ -227,7 +231,8 @@ pub enum TaskError {
         /// The panic's message.
         message: String,
     },
-    /// The task was cancelled: by its handle, or because its dispatcher was shut down first.
+    /// The task was cancelled: by its handle, by the end of its context, or because its dispatcher or its queue
+    /// accepted no more tasks.
     Cancelled,
     /// The queue discarded the task before it began: by its policy, or because the queue was cleared.
     Discarded,
@@ -245,7 +250,7 @@ impl fmt::Display for TaskError {
 
 impl std::error::Error for TaskError {}
 
-/// Returns the text of a panic, if it has one.
+/// Returns the text of a panic, or a text that says that it has none.
 pub(crate) fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
     payload
         .downcast_ref::<&str>()

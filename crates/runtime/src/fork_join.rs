@@ -1,10 +1,10 @@
 //! Fork and join: runs two closures, or a set of closures, partly on idle workers, and does useful work while it waits.
 //!
-//! [`join`] puts its second closure into a queue from which idle workers steal. It then calls the first closure, and
-//! takes the second back if no worker took it. A worker that waits for a taken fork *helps*: meanwhile it runs the
-//! forks of the worker that took it. It never runs anything else on the waiting stack, neither a task nor another
-//! worker's fork. So the worker cannot wait for itself, and its stack gets no deeper than if it called both closures
-//! one after the other. For the reasons and the cost, see `docs/design/fork-join.md`.
+//! [`join`] puts its second closure into a queue from which idle workers steal. Then `join` calls the first closure,
+//! and takes the second closure back if no worker took it. A worker that waits for a taken fork *helps*: meanwhile it
+//! runs the forks of the worker that took it. A waiting worker never runs anything else on its stack, neither a task
+//! nor another worker's fork. So the worker cannot wait for itself, and its stack gets no deeper than if it called both
+//! closures one after the other. For the reasons and the cost, see `docs/design/fork-join.md`.
 //!
 //! For work that outlives its caller, use tasks; to wait for messages, use futures. On a worker, the loop over a range,
 //! [`ParallelLoop`](crate::ParallelLoop), consists of joins. Read next: `fork_join/half.rs`.
@@ -40,16 +40,17 @@ const FIRST_SLEEP: Duration = Duration::from_micros(50);
 
 /// Calls two closures, possibly in parallel, and returns both results.
 ///
-/// Your thread calls `a`. Meanwhile an idle worker may call `b`; if none took it, your thread calls `b` itself when `a`
-/// has ended. Both may borrow from your stack. While it waits for a `b` that another worker has begun, your thread runs
-/// the forks of that worker. It sleeps only if that worker has no forks. In a task, the worker is blocked until both
-/// closures have ended. So a long join delays the worker's other tasks, as any long poll does.
+/// Your thread calls `a`. Meanwhile an idle worker may call `b`; if no worker took it, your thread calls `b` itself
+/// when `a` has ended. Both closures may borrow from your stack. While it waits for a `b` that another worker has
+/// begun, your thread runs the forks of that worker. Your thread sleeps only if that worker has no forks. In a task,
+/// `join` blocks the worker until both closures have ended. So a long join delays the worker's other tasks, as any long
+/// poll does.
 ///
-/// On a thread that is not a worker, and on a dispatcher with one worker, `join` is `(a(), b())`. To run it on a
+/// On a thread that is not a worker, and on a dispatcher with one worker, `join` is `(a(), b())`. To run `join` on a
 /// worker, use [`Handle::install`].
 ///
-/// Neither closure may wait for the other by other means, such as a channel, or a lock that is held across `join`. They
-/// need not run at the same time: your thread may run both, one after the other.
+/// Neither closure may wait for the other by other means, such as a channel, or a lock that is held across `join`. The
+/// closures need not run at the same time: your thread may run both, one after the other.
 ///
 /// Cost: if no worker takes `b`, adding and removing an entry in the worker's own queue (some 20 ns); no allocation.
 ///
@@ -96,7 +97,7 @@ where
     })
 }
 
-/// Runs [`join`] on a worker from which others steal.
+/// Runs [`join`] on a worker from which other workers may steal.
 #[inline]
 #[allow(unsafe_code, reason = "keeps the half in this frame; each block says how")]
 fn fork<A, B, RA, RB>(current: &Current, a: A, b: B) -> (RA, RB)
@@ -114,7 +115,7 @@ where
     // All later forks have been taken back or run. So the next fork out of the queue is this one, unless it was stolen.
     let end = match current.pop_fork() {
         Some(fork) if fork.is_of(half.head()) => End::Returned,
-        // An older fork can only be there if this one was not stolen, because thieves take the oldest. So this is our
+        // An older fork can only be there if this fork was not stolen, because thieves take the oldest. So this is our
         // bug, and leaving the frame would leave a pointer to it.
         Some(_) => std::process::abort(),
         None => wait_for(current, half.head()),
@@ -151,12 +152,12 @@ fn wait_for(current: &Current, half: &Head) -> End {
     latch.end().expect("the wait is over")
 }
 
-/// Runs the oldest fork of `thief`, if the thief is still busy with our fork; returns whether there was one.
+/// Runs the oldest fork of `thief`, if the thief is still busy with our fork; returns whether there was a fork.
 ///
-/// A waiting worker has no fork left in its own queue: the oldest are stolen first, and the fork that it waits for was
-/// stolen. A worker that takes a fork begins with an empty queue. So everything in the thief's queue belongs to its
-/// work for us. If the thief has ended that work meanwhile, the fork that we took may belong to any worker, and is
-/// given back to its owner.
+/// A waiting worker has no fork left in its own queue. The reason is that the oldest forks are stolen first, and the
+/// awaited fork was stolen. A worker that takes a fork begins with an empty queue. So everything in the thief's queue
+/// belongs to its work for us. If the thief has ended that work meanwhile, the fork that we took may belong to any
+/// worker, and is given back to its owner.
 fn help(current: &Current, thief: Option<usize>, is_at_it: impl Fn() -> bool) -> bool {
     let Some(queue) = thief.and_then(|thief| current.shared.forks.get(thief)) else { return false };
     if queue.is_empty() {
@@ -173,8 +174,8 @@ fn help(current: &Current, thief: Option<usize>, is_at_it: impl Fn() -> bool) ->
     true
 }
 
-/// Waits on a worker until `is_over` returns true. It helps, spins and yields as the idle policy says, then sleeps and
-/// helps from time to time.
+/// Waits on a worker until `is_over` returns true. The worker helps, spins and yields as the idle policy says, then
+/// sleeps and helps from time to time.
 fn wait_until(current: &Current, is_over: impl Fn() -> bool, help: impl Fn() -> bool, sleep: impl Fn(Duration)) {
     let idle = current.shared.idle;
     let mut since = Moment::now();
@@ -210,12 +211,13 @@ pub(crate) fn spread(parts: usize, work: &(impl Fn() + Sync)) {
 }
 
 impl Handle {
-    /// Runs a closure on a worker of this dispatcher and returns its result. Use it to call [`join`] and [`scope()`]
-    /// from other threads.
+    /// Runs a closure on a worker of this dispatcher and returns its result. Use this method to call [`join`] and
+    /// [`scope()`] from other threads.
     ///
-    /// On a worker of this dispatcher it is a plain call. On other threads, your thread sleeps until a worker has run
-    /// the closure, so the closure may borrow from your stack. If your thread is a worker of another dispatcher, that
-    /// worker is blocked meanwhile. If this dispatcher ends before the closure has begun, your thread runs it itself.
+    /// On a worker of this dispatcher, `install` is a plain call. On other threads, your thread sleeps until a worker
+    /// has run the closure, so the closure may borrow from your stack. If your thread is a worker of another
+    /// dispatcher, this method blocks that worker. If this dispatcher ends before the closure has begun, your thread
+    /// runs it itself.
     ///
     /// Cost from other threads: two allocations, and waking a worker if all sleep.
     ///
@@ -280,7 +282,8 @@ impl Handle {
     }
 }
 
-/// A closure that is on its way to a worker, and the wait for it. Dropping it uncalled also ends the wait.
+/// A closure that is on its way to a worker, and the wait for the closure's end. Dropping a `Visit`, even before its
+/// closure was called, ends the wait.
 struct Visit {
     loan: Arc<Loan<()>>,
     latch: Arc<Latch>,

@@ -1,19 +1,19 @@
-//! Shows the waits of tasks, and their reasons. It looks from outside and costs the tasks nothing.
+//! Shows the waits of tasks, and their reasons. An inspector looks from outside and costs the tasks nothing.
 //!
-//! You give an [`Inspector`] the dispatchers and ports to look at. On request, it walks their own lists (living tasks,
-//! waiters, timers) and combines them. A wait keeps a waker, a waker belongs to a task, and a task has the context in
-//! which it was spawned. If it was [`named`](crate::named), it also has a name. Nothing is recorded for the inspector
-//! on the path of a message, and there is no list of all ports.
+//! You give an [`Inspector`] the dispatchers and ports to look at. On request, the inspector walks the lists that
+//! dispatchers and ports keep anyway (living tasks, waiters, timers) and combines these lists. A wait keeps a waker, a
+//! waker belongs to a task, and a task has the context in which it was spawned. A task that was [`named`](crate::named)
+//! also has a name. Nothing is recorded for the inspector on the path of a message, and there is no list of all ports.
 //!
 //! The start of a wait is not recorded either. An inspector that [remembers](Inspector::remembering) reports at which
 //! of its own looks it first saw the wait. So the more often you look, the more exact the time is.
 //!
-//! It cannot see waits at ports that it does not know, for a place in a queue, for answers, for tasks or for locks. It
-//! does not find out which of two tasks that wait for each other is at fault. Threads outside the dispatchers are not
-//! named.
+//! An inspector cannot see waits at ports that it does not know, for a place in a queue, for answers, for tasks or for
+//! locks. An inspector does not find out which of two tasks that wait for each other is at fault. An inspector does not
+//! name threads outside the dispatchers.
 //!
-//! Each part was read under its own lock, but not all parts at the same moment. Read next: `inspect/exposition.rs` for
-//! counters in Prometheus's format.
+//! An inspector reads each part under its own lock, but not all parts at the same moment. Read next:
+//! `inspect/exposition.rs` for counters in Prometheus's format.
 
 mod exposition;
 
@@ -58,25 +58,25 @@ pub struct Inspector {
     memory: Option<Memory>,
 }
 
-/// The waits that were seen at the last look.
+/// The waits that the last look saw, and the clock.
 struct Memory {
     clock: Clock,
     seen: SpinLock<HashMap<Registration, Seen>>,
 }
 
-/// A port's identity, a slot there, and a position in the order of registration.
+/// The identity of a wait: the port's number, the waiter's slot there, and its position in the order of registration.
 type Registration = (u64, u32, u64);
 
 /// A wait that an earlier look saw.
 #[derive(Clone, Copy)]
 struct Seen {
     since: Duration,
-    /// The number of items that had been posted to the port, and the number of items in it.
+    /// At that look, the number of items that had been posted to the port, and the number of items in the port.
     traffic: (u64, usize),
 }
 
 impl Memory {
-    /// Returns the time since which each of these waits of a port has been seen.
+    /// Notes a wait of `port`, and returns the time since which the wait has been seen.
     fn compare(
         now: Duration,
         before: &HashMap<Registration, Seen>,
@@ -85,7 +85,7 @@ impl Memory {
         reason: &Reason,
     ) -> Duration {
         let key = (port.identity, reason.registration.0, reason.registration.1);
-        // A waiter that comes back to its position after each item has waited all the time if no item came or went.
+        // A waiter that comes back to its position after each item has waited the whole time if no item came or went.
         let same = before.get(&key).filter(|seen| reason.is_for_once || seen.traffic == port.traffic);
         let since = same.map_or(now, |seen| seen.since);
         after.insert(key, Seen { since, traffic: port.traffic });
@@ -142,8 +142,8 @@ impl Inspector {
     /// Creates an inspector that looks at nothing yet. For each wait, it will report the time of its first look that
     /// saw the wait, by this clock ([`WaitView::since`]).
     ///
-    /// A wait that began between two looks counts from the second one, so its reported duration is at most the true
-    /// one. Cost: an entry for each wait that the last look saw; waiters pay nothing.
+    /// A wait that began between two looks counts from the second look, so its reported duration is at most the true
+    /// duration. Cost: an entry for each wait that the last look saw; waiters pay nothing.
     ///
     /// # Example
     /// ```
@@ -166,7 +166,7 @@ impl Inspector {
         Self { memory: Some(Memory { clock: clock.clone(), seen: SpinLock::default() }), ..Self::default() }
     }
 
-    /// Adds a dispatcher, with a name for people: its workers, queues, tasks and timers are shown from now on.
+    /// Adds a dispatcher with a name for people. From now on, looks show its workers, queues, tasks and timers.
     ///
     /// # Example
     /// See [`Inspector`].
@@ -175,7 +175,7 @@ impl Inspector {
         self.watched.lock().dispatchers.push(dispatcher);
     }
 
-    /// Adds a port, which is shown from now on for as long as another owner keeps it.
+    /// Adds a port. From now on, looks show the port, as long as another owner keeps it.
     ///
     /// # Example
     /// See [`Inspector`].
@@ -190,7 +190,7 @@ impl Inspector {
         drop(gone);
     }
 
-    /// Returns the present state.
+    /// Returns the present state of the dispatchers and ports that were added.
     ///
     /// Cost: proportional to the living tasks and waiters; each list is locked once while it is walked.
     ///
@@ -221,7 +221,7 @@ impl Inspector {
         if let Some(memory) = &self.memory {
             let _replaced = std::mem::replace(&mut *memory.seen.lock(), after);
         }
-        // A clock that several dispatchers share is looked at with each of them, but a task belongs to only one.
+        // A clock that several dispatchers share is read for each of them, but a task belongs to only one dispatcher.
         let dispatchers = dispatchers.into_iter().map(|(name, handle)| look_at(name, &handle, &mut waits)).collect();
         others.extend(waits.into_values().flatten());
         Inspection { dispatchers, ports: views, other_waits: others }
@@ -265,7 +265,8 @@ fn look_at(name: String, handle: &Handle, waits: &mut HashMap<usize, Vec<WaitVie
     }
 }
 
-/// The result of a look of an [`Inspector`]. `{}` formats it for people, [`prometheus`](Self::prometheus) for machines.
+/// The result of a look of an [`Inspector`]. The format `{}` is for people, and [`prometheus`](Self::prometheus) gives
+/// a format for machines.
 ///
 /// # Example
 /// ```
@@ -279,8 +280,8 @@ pub struct Inspection {
     pub dispatchers: Vec<DispatcherView>,
     /// The ports that still exist, in the order in which they were added.
     pub ports: Vec<PortView>,
-    /// Waits that do not belong to a task of these dispatchers. They belong to a thread, a one-time receiver, an
-    /// interleave, or a waiter that was just woken.
+    /// Waits that do not belong to a task of these dispatchers. Such a wait belongs to a thread, a one-time receiver,
+    /// an interleave, or a waiter that was just woken.
     pub other_waits: Vec<WaitView>,
 }
 
@@ -295,17 +296,17 @@ pub struct DispatcherView {
     pub name: String,
     /// The present time on the dispatcher's clock.
     pub now: Duration,
-    /// The counts of each worker.
+    /// The counts of each worker, and after them of each spare thread that was started.
     pub workers: Vec<Counters>,
     /// The number of jobs in each worker's queue.
     pub queued: Vec<usize>,
     /// The number of jobs in the common queue.
     pub queued_outside: usize,
-    /// The named queues, and their state.
+    /// The named queues by name, and their counters.
     pub queues: Vec<(String, QueueCounters)>,
-    /// The living tasks.
+    /// The dispatcher's living tasks.
     pub tasks: Vec<TaskView>,
-    /// The number of tasks that have ended.
+    /// The number of tasks that ran to their end or panicked.
     pub finished: usize,
     /// The number of tasks that were dropped before their end.
     pub aborted: usize,
@@ -320,17 +321,18 @@ pub struct DispatcherView {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskView {
-    /// The address of the task's wakers: no two living tasks have the same.
+    /// The address of the task's wakers, which is different for each living task.
     pub identity: usize,
     /// The name that [`named`](crate::named) gave the task.
     pub name: Option<String>,
     /// The name of the context in which the task was spawned.
     pub context: Option<String>,
-    /// The context's identity.
+    /// The number of the context in which the task was spawned.
     pub context_id: Option<u64>,
-    /// The context's deadline.
+    /// The deadline of the context in which the task was spawned.
     pub deadline: Option<Duration>,
-    /// The task's waits at watched ports and for timers. Also empty if the task is queued or runs.
+    /// The task's waits at watched ports and for timers; empty if the task is queued or runs, or waits for something
+    /// else.
     pub waits: Vec<WaitView>,
 }
 
@@ -341,12 +343,12 @@ pub struct TaskView {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitView {
-    /// The reason of the wait.
+    /// The reason for the wait, as text.
     pub reason: String,
-    /// The time of the first look that saw the wait, by the inspector's clock; the wait may have begun earlier. Only
-    /// for waits at ports, and only if the inspector [remembers](Inspector::remembering).
+    /// The time of the first look that saw the wait, by the inspector's clock; the wait may have begun earlier. `None`
+    /// for other waits than waits at ports, and if the inspector does not [remember](Inspector::remembering) waits.
     pub since: Option<Duration>,
-    /// The time at which the wait ends by itself, if it does.
+    /// The time at which the wait ends by itself, for a wait for a timer.
     pub until: Option<Duration>,
 }
 

@@ -1,18 +1,19 @@
 //! An interleave: handlers for one state, in groups that determine which may run at the same time.
 //!
-//! Readers run together, a writer runs alone, and one last handler ends the interleave. An interleave schedules
-//! *messages*; it is not a lock in user code. While a handler may not start, its message stays in its port and no task
-//! waits. An asynchronous handler keeps its exclusivity while it is suspended.
+//! Handlers that read the state run together, a handler that writes runs alone, and one last handler ends the
+//! interleave. An interleave schedules *messages*; it is not a lock in user code. While a handler may not start, its
+//! message stays in its port and no task waits. An asynchronous handler keeps its exclusivity while it is suspended.
 //!
-//! - *concurrent* ([`Handlers::concurrent`]): sees a [`Snapshot`] of the state; runs at the same time as other
-//!   concurrent handlers.
-//! - *exclusive* ([`Handlers::exclusive`]): has the state ([`Exclusive`]) and runs alone.
-//! - *independent* ([`Handlers::independent`]): sees the latest snapshot, runs at any time, never waits.
-//! - *teardown* ([`Handlers::teardown`]): runs once; the ports are closed, all running handlers end, then it consumes
-//!   the state.
+//! - *concurrent* ([`Handlers::concurrent`]): the handler sees a [`Snapshot`] of the state, and runs at the same time
+//!   as other concurrent handlers.
+//! - *exclusive* ([`Handlers::exclusive`]): the handler has the state ([`Exclusive`]) and runs alone.
+//! - *independent* ([`Handlers::independent`]): the handler sees the latest snapshot, runs at any time and never waits.
+//! - *teardown* ([`Handlers::teardown`]): the handler runs once and consumes the state. Before it runs, the ports of
+//!   all branches except independent branches are closed, and their running handlers end.
 //!
 //! The setting [`Order`] decides which handler goes first; the default is the order of arrival, across all ports. On
-//! purpose, an interleave has no limit on waiting items (set it on the ports) and no lock for code outside handlers.
+//! purpose, an interleave has no limit on waiting items, which you can set on the ports, and no lock for code outside
+//! handlers.
 //!
 //! Read next: `interleave/admission.rs` (which handler may start), `interleave/branch.rs` (the path of an item),
 //! `docs/design/interleave.md`.
@@ -45,7 +46,7 @@ use admission::{Admission, Phase};
 use guard::{Concurrently, Exclusively, Independently, Version};
 use teardown::Teardown;
 
-/// The branches of an interleave: which handler gets the items of which port, in which group.
+/// The branches of an interleave. Each branch says which handler gets the items of which port, and in which group.
 ///
 /// A handler is called with its guard and an item, and returns a future. Write the type of the guard, as in
 /// `|state: Exclusive<Counter>, n|`: it determines the group, and tells the compiler the type of the state.
@@ -93,11 +94,11 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
         Self::default()
     }
 
-    /// Adds handlers that read the state. They run together, but never with exclusive handlers.
+    /// Adds handlers that read the state. Concurrent handlers run together, but never with exclusive handlers.
     ///
-    /// They see the changes of every earlier exclusive handler. If a concurrent handler makes a request to a concurrent
-    /// branch of its own interleave, the request starts at once, even if other items wait. This is safe because the
-    /// handler shares the state already.
+    /// Concurrent handlers see the changes that every earlier exclusive handler made. If a concurrent handler makes a
+    /// request to a concurrent branch of its own interleave, the request starts at once, even if other items wait. Such
+    /// a start is safe because the handler shares the state already.
     ///
     /// # Example
     /// See [`Interleave`].
@@ -129,8 +130,8 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
         self.with(move |core| I::Waits::install::<S, Exclusively, H, F>(source, core, handler))
     }
 
-    /// Adds handlers that run at any time, even together with an exclusive handler and during the teardown. They see
-    /// the state that the last dropped exclusive guard left.
+    /// Adds handlers that run at any time, even together with an exclusive handler and during the teardown. Independent
+    /// handlers see the state that the last dropped exclusive guard left.
     ///
     /// If there is an independent branch, the first change of each exclusive handler copies the state.
     ///
@@ -168,13 +169,15 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
     /// Adds the handler that ends the interleave and gets the state. If there are several teardown handlers, the first
     /// item decides which of them runs.
     ///
-    /// Once its item has arrived, no other handler starts. Before the post of that item returns, the ports of all
-    /// branches except the independent ones are closed, so later posters get an error. When the last running handler
-    /// has ended, pending items are in their ports, in their positions, for any other receiver. Then the handler runs
+    /// Once an item for the teardown has arrived, no other handler starts, except independent handlers and handlers of
+    /// calls that running handlers wait for. Before the post of that item returns, the ports of all branches except
+    /// independent branches are closed, so later posters get an error. When the last running handler has ended, the
+    /// pending items stay in their ports, in their positions, for any other receiver. Then the teardown handler runs
     /// alone.
     ///
-    /// The teardown does not answer requests among the pending items. Their senders wait until a receiver takes or
-    /// [drains](Port::drain) the requests, unless you set the interleave to [refuse](Settings::refuse_pending) them.
+    /// The teardown does not answer requests among the pending items. The senders of these requests wait until a
+    /// receiver takes or [drains](Port::drain) the requests, unless you set the interleave to
+    /// [refuse](Settings::refuse_pending) them.
     ///
     /// # Example
     /// See [`Interleave`].
@@ -195,7 +198,7 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
     }
 }
 
-/// Settings of an interleave before it starts.
+/// The settings of an interleave that has not started yet.
 ///
 /// # Example
 /// ```
@@ -260,7 +263,7 @@ impl Settings {
     }
 
     /// Sets the maximum number of concurrent handlers that may run at once, of all branches together. Requests that
-    /// these handlers make to concurrent branches of the same interleave do not count.
+    /// concurrent handlers make to concurrent branches of their own interleave do not count.
     ///
     /// # Panics
     /// Panics if `count` is 0.
@@ -273,7 +276,7 @@ impl Settings {
         self
     }
 
-    /// Lets the teardown leave the ports open, for receivers that come after the interleave. Posters then get no error
+    /// Makes the teardown leave the ports open, for receivers that come after the interleave. Posters then get no error
     /// when the interleave has ended.
     ///
     /// # Example
@@ -295,14 +298,14 @@ impl Settings {
         self
     }
 
-    /// Makes the end refuse all items in the ports that it closes. Every request among them fails as
-    /// [`Refusal::Stopping`](crate::Refusal), so no sender waits for an answer that will never come. Use it for
-    /// services, whose items are all requests. Items that are not requests are dropped too. If their port has a
-    /// [discard sink](crate::PortBuilder::on_discard), the sink gets them. Items that are offered to another receiver
-    /// of the port go to that receiver.
+    /// Makes the end of the interleave refuse all items in the ports that it closes. Every request in these ports fails
+    /// as [`Refusal::Stopping`](crate::Refusal), so no sender waits for an answer that will never come. Use this
+    /// setting for services, whose items are all requests. Items that are not requests are dropped. If the port of a
+    /// dropped item has a [discard sink](crate::PortBuilder::on_discard), the sink gets the item. Items that are
+    /// offered to another receiver of the port go to that receiver.
     ///
     /// The refusal comes before the teardown handler begins (for the ports of independent branches, after it has
-    /// ended), or when the dispatcher ends. An interleave that closes no ports refuses no items. This is so with
+    /// ended), or when the dispatcher ends. An interleave that closes no ports refuses no items. Ports stay open with
     /// [`keep_ports_open`](Self::keep_ports_open), and after [`Interleave::stop`] or dropping the interleave.
     ///
     /// # Example
@@ -389,8 +392,8 @@ impl Settings {
 /// [`stop`](Self::stop). To let it live until its teardown without an owner, call [`detach`](Self::detach).
 ///
 /// Cost: on an idle interleave, an item costs about as much as with a persistent receiver. An item needs no task or
-/// allocation of its own. It takes the interleave's lock three times, or twice while one branch works through its
-/// queue. Each start that has to wait, and each handler that runs beside others, may cost one task.
+/// allocation of its own. Each item takes the interleave's lock three times, or twice while one branch works through
+/// its queue. Each start that has to wait, and each handler that runs beside others, may cost one task.
 ///
 /// # Example
 /// ```
@@ -499,7 +502,7 @@ impl<S: Clone + Send + Sync + 'static> Interleave<S> {
 }
 
 impl<S: Send + Sync + 'static> Interleave<S> {
-    /// Returns a handle that other code can keep.
+    /// Returns a handle that other code can keep; it does not keep the interleave alive.
     ///
     /// # Example
     /// ```
@@ -515,7 +518,7 @@ impl<S: Send + Sync + 'static> Interleave<S> {
         &self.handle
     }
 
-    /// Lets the interleave live until its teardown, or as long as its dispatcher.
+    /// Lets the interleave live without an owner until its teardown, or as long as its dispatcher.
     ///
     /// # Example
     /// ```
@@ -547,8 +550,8 @@ impl<S: Send + Sync + 'static> Drop for Interleave<S> {
     }
 }
 
-/// Access to an interleave without owning it: to add branches, to see its activity, to wait for its end. Cheap to
-/// clone.
+/// Access to an interleave without owning it: to add branches, to see its activity, to wait for its end. Clones refer
+/// to the same interleave.
 ///
 /// # Example
 /// See [`Interleave::handle`].
@@ -580,7 +583,7 @@ impl<S: Send + Sync + 'static> fmt::Debug for InterleaveHandle<S> {
 pub enum Shed {
     /// The item that has waited longest.
     Oldest,
-    /// The item that came last.
+    /// The item that arrived last.
     Newest,
 }
 
@@ -589,7 +592,7 @@ pub enum Shed {
 /// # Example
 /// See [`InterleaveHandle::combine`].
 pub struct CombineError<S> {
-    /// The branches, unchanged.
+    /// The branches that were not added, unchanged.
     pub handlers: Handlers<S>,
 }
 
@@ -608,8 +611,8 @@ impl<S> fmt::Display for CombineError<S> {
 impl<S> std::error::Error for CombineError<S> {}
 
 impl<S: Send + Sync + 'static> InterleaveHandle<S> {
-    /// Adds branches to a running interleave. Old and new branches exclude each other as if all had been there from the
-    /// start. Items in their ports count as arriving now.
+    /// Adds branches to a running interleave. Old and new branches exclude each other as if all branches had been there
+    /// from the start. Items in the ports of the new branches count as arriving now.
     ///
     /// # Errors
     /// Returns [`CombineError`] with the branches if the interleave has begun to end.
@@ -639,7 +642,8 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         Ok(())
     }
 
-    /// Waits until the interleave has ended: the teardown handler has returned and no other handler runs.
+    /// Waits until the interleave has ended, by its teardown or by [`stop`](Interleave::stop), and no handler runs any
+    /// more.
     ///
     /// Cancel-safe; any number of tasks may wait.
     ///
@@ -738,8 +742,8 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
     }
 
     /// Returns the state if a concurrent handler could start now, which means that no exclusive handler runs or waits.
-    /// So the snapshot has the changes of every earlier item. It needs no turn and no task, and does not count as a
-    /// handler. To do more than read the state, send an item.
+    /// So the returned snapshot has the changes of every earlier item. This method needs no turn and no task, and does
+    /// not count as a handler. To do more than read the state, send an item.
     ///
     /// Cost: one lock.
     ///
@@ -772,9 +776,9 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
     /// Returns the state that the last dropped exclusive guard left. Returns `None` after the teardown. If no branch is
     /// independent, also returns `None` while a guard changes the state in place.
     ///
-    /// The first call enables the snapshots. Until then, a guard that is dropped in its handler's own poll may give the
-    /// state back only when that poll ends. So the first call may return `None` if a handler has dropped its guard and
-    /// continues to compute.
+    /// The first call of this method enables the snapshots. Until then, a guard that is dropped in its handler's own
+    /// poll may give the state back only when that poll ends. So the first call may return `None` if a handler has
+    /// dropped its guard and continues to compute.
     ///
     /// # Example
     /// See [`Interleave::handle`].
@@ -785,7 +789,7 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
     }
 }
 
-/// Wakes callers of `stop` when no handler of the interleave runs any more.
+/// Wakes the caller of `stop` when no handler of the interleave runs any more.
 struct Signal(Port<()>);
 
 impl WakeTask for Signal {

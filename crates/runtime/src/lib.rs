@@ -103,8 +103,8 @@
 //!
 //! # Queues, and the end
 //!
-//! A named [`Queue`] limits how many tasks may wait to begin, and decides whose work goes first. Its shutdown reports
-//! the outcomes of all tasks.
+//! A named [`Queue`] limits how many tasks may wait to begin, and decides whose work goes first. The dispatcher's
+//! shutdown reports the outcomes of each queue's tasks.
 //!
 //! ```
 //! use std::time::Duration;
@@ -235,12 +235,12 @@ pub mod model {
     pub use crate::parallel::Gate;
 }
 
-/// The guide's chapter on ports; its code is compiled and run with the tests.
+/// The guide's chapter on ports, included so that its code is compiled and run with the tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/ports.md")]
 struct Guide;
 
-/// The example of the crate's README.
+/// The crate's README, included so that its example is compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

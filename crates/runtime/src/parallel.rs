@@ -1,12 +1,12 @@
 //! Work that borrows from your stack: parallel loops, closures lent to other threads, and whole futures.
 //!
-//! Everything here rests on the [`Gate`]. Helpers on other workers hold only a counted reference to the gate. To use
-//! borrowed data they must enter, which fails once the lender has closed the gate. The lender does not return before
-//! every worker that entered has left. So it never waits for a helper that never came, and a late helper finds the gate
-//! closed and leaves.
+//! All of this work rests on the [`Gate`]. Helpers on other workers hold only a counted reference to the gate. To use
+//! borrowed data, helpers must enter the gate, which fails once the lender has closed it. The lender does not return
+//! before every worker that entered has left. So the lender never waits for a helper that did not enter, and a late
+//! helper finds the gate closed and leaves.
 //!
-//! The compiler cannot check the lifetimes of the borrowed values here. Therefore this file uses `unsafe`, and each
-//! block gives its reason.
+//! The compiler cannot check the lifetimes of the values that are borrowed in this file. Therefore this file uses
+//! `unsafe`, and each block gives its reason.
 
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -22,23 +22,24 @@ use crate::dispatch::{Closure, Dispatcher, Handle, Job, is_on_worker, woken};
 use crate::error::TaskError;
 use crate::task::{Task, admit, block_on};
 
-/// The number of spins before the lender yields its core to others, and then the number of yields before it sleeps.
+/// The number of checks in a loop before the lender yields its core. After these checks, the lender yields its core up
+/// to `YIELDS` times before it sleeps.
 const SPINS: u32 = 2000;
 const YIELDS: u32 = 50;
 
-/// Set while a lender holds the gate. Set and cleared by the lender.
+/// The bit that says that a lender holds the gate. The lender sets and clears this bit.
 const TAKEN: usize = 1 << (usize::BITS - 1);
-/// Set while others may enter. Set and cleared by the lender, only while `TAKEN`.
+/// The bit that says that other threads may enter. The lender sets and clears this bit, only while `TAKEN` is set.
 const OPEN: usize = 1 << (usize::BITS - 2);
-/// The rest of the word: the number of threads inside.
+/// The bits that hold the number of threads inside: the rest of the word.
 const INSIDE: usize = OPEN - 1;
 
-/// Lets other threads in while it is open; closing it waits until they have left.
+/// A gate that other threads may enter while it is open. Closing the gate waits until these threads have left.
 ///
 /// | bit of `word` | meaning | who sets and clears it |
 /// | --- | --- | --- |
 /// | highest, `TAKEN` | a lender holds the gate | `take`, `release` |
-/// | second, `OPEN` | others may enter | `open`, `close`; never without `TAKEN` |
+/// | second, `OPEN` | other threads may enter | `open`, `close`; never without `TAKEN` |
 /// | the rest | the number of threads inside | `try_enter` up (only while `OPEN`), `leave` down |
 pub struct Gate {
     word: CachePadded<AtomicUsize>,
@@ -53,18 +54,18 @@ impl Default for Gate {
 }
 
 impl Gate {
-    /// Creates a gate without a holder.
+    /// Creates a gate without a lender.
     pub fn new() -> Self {
         Self { word: CachePadded::new(AtomicUsize::new(0)), lender: SpinLock::new(None) }
     }
 
-    /// Takes the gate as the lender; returns false if there is a lender already.
+    /// Takes the gate as its lender; returns false if the gate has a lender already.
     pub fn take(&self) -> bool {
         // Acquire: pairs with the Release in `release`, so that everything the last lender did is over and visible.
         self.word.compare_exchange(0, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Lets other threads in. Only the lender may call it.
+    /// Opens the gate, so that other threads may enter. Only the lender may call it.
     pub fn open(&self) {
         // Release: publishes what the lender wrote since `take` to the threads that enter.
         self.word.store(TAKEN | OPEN, Ordering::Release);
@@ -122,15 +123,15 @@ impl Gate {
         *self.lender.lock() = None;
     }
 
-    /// Releases the gate after `close`.
+    /// Gives the gate up after `close`, so that another lender may take it.
     pub fn release(&self) {
         // Release: pairs with the Acquire in `take`.
         self.word.store(0, Ordering::Release);
     }
 }
 
-/// Waits for a while without sleeping; returns whether the event has happened. A model does not spin, because it must
-/// see every sleep.
+/// Waits for a while without sleeping; returns whether the event has happened. Under a model checker, this function
+/// does not spin, because the model must contain every sleep.
 pub(crate) fn wait_awake(has_come: impl Fn() -> bool) -> bool {
     if cfg!(any(loom, shuttle)) {
         return has_come();
@@ -146,8 +147,8 @@ pub(crate) fn wait_awake(has_come: impl Fn() -> bool) -> bool {
 
 /// A closure on the lender's stack that other threads may call while it is lent.
 ///
-/// Threads with a shared reference to the loan call [`call`](Self::call). It calls the closure if [`lend`](Self::lend)
-/// is in progress, and returns false otherwise.
+/// Threads with a shared reference to the loan use [`call`](Self::call), which calls the closure if
+/// [`lend`](Self::lend) is in progress, and returns false otherwise.
 ///
 /// # Example
 /// ```
@@ -253,11 +254,11 @@ impl Drop for Leaving<'_> {
     }
 }
 
-/// A parallel loop as its helpers see it.
+/// The part of a parallel loop that its helpers share.
 pub(crate) struct Region {
     loan: Loan<()>,
-    /// The first index that no worker has taken. Every thread of the loop writes it; the rest of this struct is hardly
-    /// ever written.
+    /// The first index of the loop that no thread has taken. Every thread of the loop writes this field; the other
+    /// fields are hardly ever written.
     next: CachePadded<AtomicUsize>,
     end: AtomicUsize,
     grain: AtomicUsize,
@@ -269,12 +270,12 @@ pub(crate) struct Region {
 impl Region {
     /// Answers a call for help as a worker.
     pub(crate) fn help(&self) {
-        // Relaxed: a count of queue entries, used only to save some.
+        // Relaxed: the number of queue entries, used only to save entries.
         self.calls.fetch_sub(1, Ordering::Relaxed);
         self.loan.call(());
     }
 
-    /// Takes blocks and runs them until none is left.
+    /// Takes blocks and runs them until no block is left.
     fn work(&self, on_panic: OnPanic, body: impl Fn(Range<usize>)) {
         // Relaxed, all three: `end` and `grain` were written before the gate opened; `next` only hands out indices.
         let end = self.end.load(Ordering::Relaxed);
@@ -321,10 +322,10 @@ impl Region {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnPanic {
-    /// Blocks that have begun run to their end; the others are given up.
+    /// Blocks that have begun run to their end; the other blocks are given up.
     #[default]
     Cancel,
-    /// All blocks run. In the block that panicked, the indices after the panic are given up.
+    /// All blocks run, even after a panic. In the block that panicked, the indices after the panic are given up.
     Finish,
 }
 
@@ -368,7 +369,7 @@ impl ParallelLoop {
         Self { handle: handle.clone(), on_panic: OnPanic::Cancel, region: Arc::new(region) }
     }
 
-    /// Decides what happens to the other blocks when one panics. Default: [`OnPanic::Cancel`].
+    /// Decides what happens to the other blocks when a block panics. Default: [`OnPanic::Cancel`].
     ///
     /// # Example
     /// See [`OnPanic`].
@@ -381,16 +382,17 @@ impl ParallelLoop {
     /// that comes to help.
     ///
     /// Your thread works too, and returns when all blocks have ended; it waits only for blocks that other threads have
-    /// begun. If it is a worker, it helps meanwhile as [`join`](crate::fork_join::join) does: it runs forks of those
-    /// blocks, including those of loops and scopes in them. Blocks are handed out in ascending order, each to the next
-    /// worker that asks; within a block the indices ascend. You may call it on a worker and on any other thread.
+    /// begun. If your thread is a worker, it helps meanwhile as [`join`](crate::fork_join::join) does. A helping worker
+    /// runs forks of those blocks, including forks of loops and scopes in them. Blocks are handed out in ascending
+    /// order, each to the next worker that asks; within a block the indices ascend. You may call this method on a
+    /// worker and on any other thread.
     ///
-    /// Cost: one atomic addition for each block. For each helper, one queue entry if called on a thread that is not a
-    /// worker, otherwise one fork. No allocation.
+    /// Cost: one atomic addition for each block. For each helper, one queue entry if the loop is called on a thread
+    /// that is not a worker, otherwise one fork. No allocation.
     ///
     /// # Panics
     /// Panics with the first panic of `body`, after all blocks that had begun have ended; [`on_panic`](Self::on_panic)
-    /// decides about the others. Panics if `grain` is 0.
+    /// decides about the other blocks. Panics if `grain` is 0.
     ///
     /// # Example
     /// See [`ParallelLoop`].
@@ -427,8 +429,8 @@ impl ParallelLoop {
         }
     }
 
-    /// Works with up to this many workers, on a thread that is not a worker. No worker could steal from such a thread,
-    /// so it calls for help and lends its work.
+    /// Runs the loop with up to `helpers` workers, on a thread that is not a worker. No worker could steal from such a
+    /// thread, so the thread calls for help and lends its work.
     fn lend(&self, helpers: usize, work: &(impl Fn() + Sync)) {
         let (region, shared) = (&self.region, &self.handle.shared);
         region.loan.lend(&|()| work(), || {
@@ -449,8 +451,8 @@ impl Handle {
     /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on your thread and on every worker
     /// that comes to help.
     ///
-    /// This is one run of a [`ParallelLoop`], with the same guarantees and panics. To repeat the loop without
-    /// allocating, keep a `ParallelLoop`.
+    /// A call does the same as one run of a [`ParallelLoop`], with the same guarantees and panics. To repeat the loop
+    /// without allocating, keep a `ParallelLoop`.
     ///
     /// # Example
     /// ```
@@ -471,8 +473,9 @@ impl Dispatcher {
     /// Runs your futures, which may borrow, as tasks of this dispatcher, and returns their outputs in order once all
     /// have ended.
     ///
-    /// For threads that are not workers: your thread sleeps meanwhile. A future that panics ends as
-    /// [`TaskError::Panicked`]; the others run on, so futures that wait for each other must detect this themselves.
+    /// This method is for threads that are not workers, because your thread sleeps meanwhile. A future that panics ends
+    /// as [`TaskError::Panicked`], and the other futures continue. So futures that wait for each other must detect a
+    /// panic themselves.
     ///
     /// # Panics
     /// Panics if called on a dispatcher's worker.
@@ -511,7 +514,8 @@ impl Dispatcher {
     }
 }
 
-/// Waits for its tasks in any case, even after a panic.
+/// The tasks of a [`run_all`](Dispatcher::run_all). Dropping this value cancels the remaining tasks and waits for them,
+/// even after a panic.
 struct Ending<T> {
     tasks: Vec<Task<T>>,
     outputs: Vec<Result<T, TaskError>>,

@@ -4,12 +4,13 @@
 //! item itself stays in the queue until the task fetches it. So a pending receive, take or join holds no item. Dropping
 //! it at any moment loses no item and changes no order.
 //!
-//! An item goes to the receivers for single items in order of registration, and then to the first take or join that it
-//! satisfies. [`Port::try_receive`] ignores the order. It takes the oldest item, even if that item was offered to a
-//! receiver. The receiver then keeps waiting in its old position.
+//! An item goes to the first receiver for single items that accepts it, in order of registration. If no receiver
+//! accepts the item, it goes to the first take or join that it satisfies. [`Port::try_receive`] ignores this order.
+//! `try_receive` takes the oldest item, even if that item was offered to a receiver. The receiver that loses the item
+//! keeps waiting in its old position.
 //!
-//! The parts that only some ports have (capacity, permits, a discard sink) are stored separately, in `port/options.rs`.
-//! Read next: `port/waiters.rs`, then `arbiter.rs`.
+//! The parts that only some ports have, such as a capacity, permits or a discard sink, are stored separately, in
+//! `port/options.rs`. Read next: `port/waiters.rs`, then `arbiter.rs`.
 
 pub(crate) mod builder;
 pub(crate) mod counting_filter;
@@ -63,7 +64,8 @@ pub struct Port<T> {
 }
 
 pub(crate) struct Core<T> {
-    /// A number that is unique in the process and increases with each new port. Ports are locked in this order.
+    /// A number that is unique in the process and increases with each new port. Ports are locked in ascending order of
+    /// this number.
     pub(crate) identity: u64,
     pub(crate) name: Option<Box<str>>,
     pub(crate) state: SpinLock<State<T>>,
@@ -134,12 +136,13 @@ impl<T> Port<T> {
         }
     }
 
-    /// Appends an item. Posting never waits and never runs a handler on the calling thread. It calls the predicates of
-    /// waiting receivers, under the port's lock. A full port follows its [`Overflow`](options::Overflow) policy; to
-    /// wait for a place, use [`post_wait`](Self::post_wait).
+    /// Appends an item to the port. Posting never waits and never runs a handler on the calling thread. But a post
+    /// calls the predicates of waiting receivers, under the port's lock. A full port follows its
+    /// [`Overflow`](options::Overflow) policy; to wait for a place, use [`post_wait`](Self::post_wait).
     ///
     /// # Errors
-    /// Returns [`PostError`] with the item if the port is closed, or if it is full and its policy is to refuse.
+    /// Returns [`PostError`] with the item if the port is closed, or if it is full and its policy is to refuse the
+    /// item.
     ///
     /// Cost: one lock, and one wake-up if a waiter gets the item. Amortised over many posts, there is no allocation.
     ///
@@ -177,7 +180,7 @@ impl<T> Port<T> {
         Ok(())
     }
 
-    /// Posts an item whose poster will wait for an answer to it.
+    /// Posts an item whose poster will wait for an answer.
     ///
     /// # Errors
     /// Returns [`PostError`] as [`post`](Self::post) does, or the reason why no answer could ever come; in the latter
@@ -202,9 +205,9 @@ impl<T> Port<T> {
         Ok(Ok(()))
     }
 
-    /// Appends an item without the current context. Use it for tokens and buffers that are used again, which would
-    /// otherwise carry the context of their last user. In all other respects, this method works as [`post`](Self::post)
-    /// does.
+    /// Appends an item without the current context. Use this method for tokens and buffers that are used again, which
+    /// would otherwise carry the context of their last user. In all other respects, this method works as
+    /// [`post`](Self::post) does.
     ///
     /// # Errors
     /// Fails as [`post`](Self::post) does.
@@ -284,10 +287,10 @@ impl<T> Port<T> {
         elements.into_iter().map(|element| element.item).collect()
     }
 
-    /// Waits for the oldest item that no earlier waiter wants.
+    /// Waits for the oldest item that no earlier waiter wants, and takes it.
     ///
-    /// Cancel-safe: a pending receive holds no item. A post whose item goes to this receive wakes it, and so does
-    /// [`close`](Self::close).
+    /// Cancel-safe: a pending receive holds no item. A post whose item goes to this receive wakes the receive, and so
+    /// does [`close`](Self::close).
     ///
     /// # Errors
     /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and has no item left
@@ -313,18 +316,19 @@ impl<T> Port<T> {
         Receive::new(self, None)
     }
 
-    /// Waits for an item that `predicate` accepts; the other items stay in the port, in order.
+    /// Waits for the oldest item that `predicate` accepts, and takes it. The other items stay in the port, in order.
     ///
     /// The predicate runs under the port's lock, on the thread that posts or that polls: it must be quick and must not
-    /// use ports. If it panics, the item stays and only this receive fails. In debug builds, a predicate that takes
-    /// more than 10 ms is reported to the process's hook ([`set_error_hook`](crate::set_error_hook)) with the port's
-    /// name. The report does not affect the receive. Cancel-safe, as [`receive`](Self::receive) is.
+    /// use ports. If the predicate panics, the item stays and only this receive fails. In debug builds, a predicate
+    /// that takes more than 10 ms is reported to the process's hook ([`set_error_hook`](crate::set_error_hook)) with
+    /// the port's name. The report does not affect the receive. Cancel-safe, as [`receive`](Self::receive) is.
     ///
     /// # Errors
     /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) or
     /// [`ReceiveErrorKind::Predicate`](crate::ReceiveErrorKind::Predicate).
     ///
-    /// Cost: one call for each item that is in the port, then one for each item that is posted while it waits.
+    /// Cost: one call of the predicate for each item in the port, then one call for each item that is posted while the
+    /// receive waits.
     ///
     /// # Example
     /// ```
@@ -335,7 +339,7 @@ impl<T> Port<T> {
     /// assert_eq!((port.try_receive(), port.try_receive()), (Some(1), Some(3)));
     /// ```
     ///
-    /// A slow predicate is reported:
+    /// This example shows the report of a slow predicate:
     /// ```standalone_crate
     /// # #[cfg(debug_assertions)] {
     /// # use std::time::{Duration, Instant};
@@ -360,11 +364,11 @@ impl<T> Port<T> {
     /// Waits until the port has `count` available items and takes them together, oldest first. With a `count` of 0 the
     /// future is ready at once.
     ///
-    /// Cancel-safe: until there are enough items, all of them stay in the port.
+    /// Cancel-safe: until there are enough items, all items stay in the port.
     ///
     /// # Errors
-    /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and holds fewer
-    /// items.
+    /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and holds fewer than
+    /// `count` items.
     ///
     /// # Example
     /// ```
@@ -384,8 +388,9 @@ impl<T> Port<T> {
     ///
     /// Only this method closes a port. Posters and receivers use the same handles, so the port cannot tell when its
     /// last poster is gone. The task that feeds a loop of receives must therefore close the port on every way out.
-    /// Alternatively, the owner of both tasks closes the port when one of them has failed. Closing does not answer the
-    /// requests in the port. To answer them by dropping them, call [`drain`](Self::drain).
+    /// Alternatively, the owner of the posting and the receiving task closes the port when one of them has failed.
+    /// Closing does not answer the requests in the port. To refuse these requests by dropping them, call
+    /// [`drain`](Self::drain).
     ///
     /// # Example
     /// ```
@@ -441,8 +446,8 @@ impl<T> Port<T> {
         self.len() == 0
     }
 
-    /// Returns the number of items for which the port has memory. After a burst the number falls again, to a few dozen
-    /// when the port is empty. For the number of *places*, see [`capacity`](Self::capacity).
+    /// Returns the number of items for which the port has memory. After a burst, this number falls again, to a few
+    /// dozen when the port is empty. For the number of *places*, see [`capacity`](Self::capacity).
     ///
     /// # Example
     /// ```
@@ -456,8 +461,8 @@ impl<T> Port<T> {
         self.core.state.lock().queue.capacity()
     }
 
-    /// Returns the number of waiting receives, takes and joins. Each of them counts from its first poll on; a
-    /// persistent receiver counts once for each free turn.
+    /// Returns the number of waiting receives, takes and joins. A receive, take or join counts from its first poll on;
+    /// a persistent receiver counts once for each free turn.
     ///
     /// # Example
     /// ```
@@ -475,8 +480,8 @@ impl<T> Port<T> {
         self.core.state.lock().waiters.len()
     }
 
-    /// Drops the payload of a predicate's panic, and reports a predicate that took too long. Call this after releasing
-    /// the lock.
+    /// Drops the payload of a predicate's panic, and reports a predicate that took too long. Call this method after
+    /// releasing the lock.
     #[inline]
     pub(crate) fn settle_predicates(&self) {
         predicate::settle(|| self.name());
@@ -563,7 +568,7 @@ impl<T> Port<T> {
         })
     }
 
-    /// Removes a waiter. An item that was offered to it is offered to the next waiter.
+    /// Removes a waiter from the port. An item that was offered to the removed waiter is offered to the next waiter.
     #[cold]
     #[inline(never)]
     pub(crate) fn leave(&self, ticket: Ticket) {

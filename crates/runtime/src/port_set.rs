@@ -4,10 +4,10 @@
 //! kinds and for a separate capacity for each kind.
 //!
 //! **One queue** (the default): `enum Ops` gives `OpsPort`, a [`Port<Ops>`](crate::Port) that keeps the order of
-//! arrival across all kinds. It dereferences to its port, so that one receiver can take all kinds. For each variant
-//! `Add` it has `post_add`, `receive_add` (a [`Cancellable`](crate::Cancellable) future, so it can be a branch of a
-//! choice) and `on_add`. For a variant with one field, these methods use the field. For other variants, they use a
-//! tuple of the fields in order of declaration.
+//! arrival across all kinds. `OpsPort` dereferences to its port, so that one receiver can take all kinds. For each
+//! variant `Add` it has `post_add`, `receive_add` (a [`Cancellable`](crate::Cancellable) future, so it can be a branch
+//! of a choice) and `on_add`. The methods of a variant with one field take and give this field. The methods of other
+//! variants take and give a tuple of the fields in order of declaration.
 //!
 //! ```
 //! use lehr_runtime::{Dispatcher, PortSet, Reply, block_on};
@@ -39,8 +39,8 @@
 //! ```
 //!
 //! **Split** (`#[port_set(split)]`): `enum Ops` gives `OpsPorts`, a struct with a port for each variant in a public
-//! field. The order is kept only within each kind. `post` takes the enum and posts its fields to the port of the
-//! variant. To use a port with a capacity or a sink, set its field by struct update.
+//! field. The order of posts is kept only within each variant. `post` takes the enum and posts its fields to the port
+//! of the variant. To use a port with a capacity or a sink, set its field by struct update.
 //!
 //! ```
 //! use lehr_runtime::{Overflow, Port, PortSet, block_on, join};

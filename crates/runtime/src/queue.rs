@@ -1,13 +1,13 @@
 //! Named queues of a dispatcher. Each queue has a policy that admits its tasks and a rank among the other queues. A
 //! queue can be suspended and closed.
 //!
-//! The dispatcher's workers poll a task of a queue like any other task. But for its first poll and after every wake, it
-//! is added to its queue and not to a worker's. So the queue's rank applies for the whole life of the task. Admission
-//! is checked once, before the first poll, so a task that has begun is never discarded.
+//! The dispatcher's workers poll a task of a queue like any other task. But for its first poll and after every wake,
+//! the task is added to its own queue and not to a worker's queue. So the queue's rank applies for the whole life of
+//! the task. Admission is checked once, before the first poll, so a task that has begun is never discarded.
 //!
 //! Refused work is not lost: [`Rejected`] gives the future back. A discarded task is dropped, so that the permits and
-//! replies that it holds are resolved. Its handle returns [`TaskError::Discarded`], and the queue counts the task and
-//! calls its sink.
+//! replies that it holds are resolved. The task's handle returns [`TaskError::Discarded`], and the queue counts the
+//! task and calls its sink.
 //!
 //! For the choice of the next job, see `queue/priority.rs`; for the admission of tasks, `queue/admission.rs`.
 
@@ -105,11 +105,11 @@ impl Queue {
         &self.core.name
     }
 
-    /// Returns a handle that represents this queue where a handle is needed: [`Port::on`](crate::Port::on), for
-    /// example.
+    /// Returns a handle that represents this queue where a handle is needed, as in [`Port::on`](crate::Port::on).
     ///
     /// Unless the queue is closed, it admits tasks spawned through the handle without checking the policy. A receiver
-    /// leaves the items that it cannot start in its port, so discarding one of its tasks would lose work for no reason.
+    /// leaves the items that it cannot start in its port, so discarding a receiver's task would lose work for no
+    /// reason.
     ///
     /// # Example
     /// See [`Queue`].
@@ -124,7 +124,8 @@ impl Queue {
     ///
     /// # Errors
     /// Returns the future with [`Rejection::Full`] or [`Rejection::Rate`] if the policy rejects the task or would wait
-    /// (to wait, use [`spawn_wait`](Self::spawn_wait)). Returns it with [`Rejection::Closed`] if the queue is closed.
+    /// (to wait, use [`spawn_wait`](Self::spawn_wait)). Returns the future with [`Rejection::Closed`] if the queue is
+    /// closed.
     ///
     /// Cost: the same as [`Handle::spawn`], plus three short locks of the queue over the life of a task that is never
     /// woken.
@@ -150,10 +151,10 @@ impl Queue {
     /// Waits until the policy admits a task, and spawns it. Waiting spawns are admitted in the order in which they were
     /// first polled.
     ///
-    /// The spawn waits only if the policy is `Wait`; with any other policy it works as [`spawn`](Self::spawn) does. It
-    /// blocks no thread while it waits, so a worker of the queue's own dispatcher may wait too. Cancel-safe: if you
-    /// drop the spawn, its future is dropped, no task is spawned, and the next waiter gets the place. The spawn is
-    /// woken when its turn comes or the queue is closed.
+    /// The spawn waits only if the policy is `Wait`; with any other policy it works as [`spawn`](Self::spawn) does. A
+    /// waiting spawn blocks no thread, so a task on the queue's own dispatcher may wait too. Cancel-safe: if you drop
+    /// the spawn, its future is dropped, no task is spawned, and the next waiter gets the place. The spawn is woken
+    /// when its turn comes or the queue is closed.
     ///
     /// # Errors
     /// Fails as [`spawn`](Self::spawn) does.
@@ -263,8 +264,8 @@ impl Queue {
         self.core.state.lock().is_closed
     }
 
-    /// Discards every task that has not begun, and returns the number of discarded tasks. Each of them ends as
-    /// [`TaskError::Discarded`].
+    /// Discards every task that has not begun, and returns the number of discarded tasks. Every task discarded in this
+    /// way ends as [`TaskError::Discarded`].
     ///
     /// # Example
     /// See [`close`](Self::close).
@@ -287,8 +288,8 @@ impl Queue {
         count
     }
 
-    /// Returns the counters of the queue. The counters are read one after the other, so changes in between can make a
-    /// sum of counters inexact.
+    /// Returns the present counters of the queue. The counters are read one after the other, so changes in between can
+    /// make a sum of counters inexact.
     ///
     /// # Example
     /// See [`suspend`](Self::suspend).

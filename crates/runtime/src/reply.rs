@@ -1,9 +1,10 @@
 //! A reply: the right and the duty to answer one request, once.
 //!
-//! A request travels through a port like any item. It carries a [`Reply`], and its sender keeps the [`Answer`], a
-//! future. Reply and answer share only one small cell, without a port or a registration. Unlike a channel of capacity
-//! one, a reply cannot be forgotten. If it is dropped unanswered, by a bug, by a panic or because the item was
-//! discarded, the answer is [`Refusal::NoReply`]. So the sender gets an error at once, instead of waiting for ever.
+//! A request travels through a port like any item. The request carries a [`Reply`], and its sender keeps the
+//! [`Answer`], a future. Reply and answer share only one small cell, without a port or a registration. Unlike a channel
+//! of capacity one, a reply cannot be forgotten. If a reply is dropped unanswered, by a bug, by a panic or because the
+//! item was discarded, the answer is [`Refusal::NoReply`]. So the sender of the request gets an error at once, instead
+//! of waiting for ever.
 //!
 //! Read next: [`Port::ask`], then `error.rs` for the reasons.
 
@@ -42,11 +43,12 @@ pub(crate) fn while_stopping<R>(discard: impl FnOnce() -> R) -> R {
     discard()
 }
 
-/// The state that the two ends share. User values are moved out of it under its lock and dropped afterwards.
+/// The state that the two ends share. User values are moved out of the cell under its lock and dropped after the lock's
+/// release.
 enum Cell<T> {
-    /// There is no answer yet; the waker is called when there is one.
+    /// The request has no answer yet; the waker is called when it gets one.
     Open(Option<Waker>),
-    /// The request has been answered or refused, and the sender has not fetched the result yet.
+    /// The request has been answered or refused, and its sender has not fetched the result yet.
     Answered(Result<T, Refusal>),
     /// One end has been dropped, or the answer has been fetched.
     Over,
@@ -97,7 +99,8 @@ pub struct Answer<T> {
 }
 
 impl<T> Reply<T> {
-    /// Creates a reply and the future of its answer. [`Port::ask`] creates both and posts the request in a single call.
+    /// Creates a reply and the future of its answer. [`Port::ask`] creates a reply and its answer, and posts the
+    /// request, in a single call.
     ///
     /// Cost: one allocation.
     ///
@@ -242,7 +245,7 @@ impl<T> Future for Answer<T> {
 impl<T> Drop for Answer<T> {
     fn drop(&mut self) {
         let Some(cell) = self.cell.take() else { return };
-        // An answer that was not fetched, or the waker: dropped after the lock.
+        // An answer that was not fetched, or the waker, is dropped after the lock is released.
         let _left = std::mem::replace(&mut *cell.lock(), Cell::Over);
     }
 }

@@ -16,12 +16,13 @@ use crate::error::TaskError;
 /// The handle of a spawned future: awaiting it gives the future's output.
 ///
 /// Dropping the handle *cancels* the task: the future is dropped at once if it is suspended, or after its current poll
-/// if it is running. A task without an owner ends; to let it run without one, call [`detach`](Self::detach).
+/// if it is running. To let a task run without an owner, call [`detach`](Self::detach).
 ///
 /// Not cancel-safe: the handle is the future, so dropping it before it is ready cancels the task.
 ///
 /// # Errors
-/// If there is no output, awaiting the handle returns [`TaskError::Panicked`] or [`TaskError::Cancelled`].
+/// If there is no output, awaiting the handle returns [`TaskError::Panicked`], [`TaskError::Cancelled`] or, for a task
+/// of a queue, [`TaskError::Discarded`].
 ///
 /// # Example
 /// ```
@@ -45,7 +46,7 @@ impl<T> Task<T> {
         Self { inner: task.fallible() }
     }
 
-    /// Lets the task run without an owner. Its output is dropped; its panic goes to the sink of its
+    /// Lets the task run without an owner. The task's output is dropped; its panic goes to the sink of its
     /// [`Context`](crate::Context), or else to the process's [hook](crate::set_error_hook).
     ///
     /// # Example
@@ -110,9 +111,10 @@ pub async fn all<T>(tasks: Vec<Task<T>>) -> Vec<Result<T, TaskError>> {
     outputs
 }
 
-/// Lets other tasks run if this task has used up its budget. Each call takes one unit of the budget and usually returns
-/// at once. When the budget is used up, the call waits for the task's next turn. Use it in operations that return at
-/// once on every call, because a loop of such calls would otherwise never let other tasks run.
+/// Lets other tasks run if this task has used up its budget. Each call of this function takes one unit of the budget
+/// and usually returns at once. When the budget is used up, the call waits for the task's next turn. Use this function
+/// in operations that return at once on every call, because a loop of such calls would otherwise never let other tasks
+/// run.
 ///
 /// Outside a worker, as in [`block_on`], there is no budget: each call lets the other futures of the same task be
 /// polled.
@@ -144,8 +146,8 @@ pub async fn consume_budget() {
 ///
 /// A worker queues the tasks that it wakes for itself, because a task that wakes another is usually about to wait. The
 /// two tasks then communicate on one core, without a message crossing to another core. If the waking task continues
-/// without a wait, for example to spin until the other task answers, the other task would wait behind it. In that case
-/// use this function. Outside a worker, it does the same as [`Waker::wake`].
+/// without a wait, for example to spin until the other task answers, the other task would wait behind it. Use this
+/// function if the waking task continues in this way. Outside a worker, this function does the same as [`Waker::wake`].
 ///
 /// Cost: the common queue and a fence; a system call if all other workers sleep.
 ///
@@ -208,8 +210,8 @@ impl Future for YieldNow {
 
 /// Runs a future on the calling thread, which sleeps whenever the future waits.
 ///
-/// Use it on threads outside any dispatcher: a worker that blocked here could be the worker that has to run what the
-/// future waits for.
+/// Use this function on threads outside any dispatcher. A worker that blocked here could be the worker that must run
+/// the task that the future waits for.
 ///
 /// # Panics
 /// Panics on a dispatcher's worker, and if the future panics.
@@ -258,8 +260,8 @@ impl Wake for Bell {
 }
 
 pin_project! {
-    /// A future as a task. It runs in the context in which it was spawned, and its panics are caught. The task is on
-    /// the list of living tasks until it is dropped.
+    /// A future as a task. The task runs in the context in which it was spawned, and its panics are caught. The task is
+    /// on the list of living tasks until it is dropped.
     ///
     /// The task takes three words in addition to the future (checked below), because ten million tasks may wait at
     /// once.

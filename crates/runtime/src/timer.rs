@@ -44,7 +44,7 @@ pub fn sleep(time: Duration) -> Sleep {
     Clock::current().sleep(time)
 }
 
-/// Waits for a future for at most `time` on the [current](Clock::current) clock.
+/// Waits for a future, but for at most `time` on the [current](Clock::current) clock.
 ///
 /// # Errors
 /// Returns [`Elapsed`] if the time is up; the future has then been dropped.
@@ -233,7 +233,7 @@ impl<F: Future> Future for Timeout<F> {
 }
 
 impl Stage {
-    /// Removes the timer.
+    /// Removes the timer, if it is registered.
     fn end(&mut self, core: &Core) {
         if let Self::Registered(place) = std::mem::replace(self, Self::Over) {
             core.cancel(place);

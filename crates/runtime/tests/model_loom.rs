@@ -1,5 +1,4 @@
-//! What loom says of the protocols of this crate: every interleaving of two or three threads, with their memory
-//! orderings.
+//! Checks the protocols of this crate with loom: every interleaving of two or three threads, with memory orderings.
 //!
 //! `RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test -p lehr-runtime --release --test model_loom`
 #![cfg(loom)]
@@ -28,12 +27,12 @@ fn model(preemptions: usize, body: impl Fn() + Sync + Send + 'static) {
     builder.check(body);
 }
 
-/// A world of queued work as the sleeping protocol sees it: a count. The queues' own accesses are as weak as they may
-/// be, so that only the protocol's fences order anything.
+/// Queued work as the protocol for sleeping sees it: a count. The accesses to the queues are as weak as allowed, so
+/// that only the protocol's fences order them.
 struct World {
     sleep: Sleep,
     queued: AtomicUsize,
-    /// How many jobs have been run; the worker that runs the last one ends the world.
+    /// The number of jobs that have been run; the worker that runs the last job ends the model.
     done: AtomicUsize,
     jobs: usize,
 }
@@ -72,7 +71,7 @@ impl World {
         self.done.load(Ordering::Relaxed) == self.jobs
     }
 
-    /// As `dispatch/worker.rs` does it, without patience.
+    /// Works as a worker of `dispatch/worker.rs` does, but sleeps at once.
     fn work(&self, worker: usize) {
         loop {
             self.sleep.start_search();
@@ -99,7 +98,7 @@ impl World {
     }
 }
 
-// A lost wake-up is a worker that never ends: loom reports it as a deadlock.
+// After a lost wake-up, a worker never ends; loom reports this as a deadlock.
 #[test]
 fn no_post_is_slept_through_by_the_only_worker() {
     model(3, || {
@@ -148,7 +147,8 @@ fn no_post_of_two_posters_is_slept_through() {
     });
 }
 
-/// Two jobs of which the one taken first cannot end before the other has: somebody must be woken for the other.
+/// Of two jobs, the job taken first cannot end before the other job has ended. So a worker must be woken for the other
+/// job.
 #[test]
 fn the_last_searcher_hands_its_duty_on() {
     model(2, || {
@@ -181,8 +181,8 @@ fn the_last_searcher_hands_its_duty_on() {
     });
 }
 
-/// A worker that queues a job for itself and is then busy until that job has been run: only the other worker can do it,
-/// be it that it searches, sleeps, or is on watch when the job comes.
+/// A worker queues a job for itself, and is then busy until that job has been run. So the other worker must run the
+/// job, whether it searches, sleeps, or is on watch when the job comes.
 #[test]
 fn what_a_busy_worker_queues_for_itself_is_seen() {
     model(3, || {
@@ -211,7 +211,8 @@ fn what_a_busy_worker_queues_for_itself_is_seen() {
     });
 }
 
-/// The same with a watch that may end: the worker that made the others sleep unwatched is woken from outside.
+/// As above, but the watch may end. The worker that is woken from outside finds that the other workers sleep without a
+/// watch.
 #[test]
 fn whoever_is_woken_when_nobody_watches_rings_for_its_own_work() {
     model(2, || {
@@ -239,7 +240,8 @@ fn whoever_is_woken_when_nobody_watches_rings_for_its_own_work() {
                     done.1.notify_all();
                     return;
                 }
-                // The job from outside queues one near and is busy until somebody else has done that.
+                // The job from outside queues a job on the same worker, and is busy until another worker has run that
+                // job.
                 near.store(1, Ordering::Relaxed);
                 sleep.notify_near(0, || 1);
                 let mut is_done = done.0.lock().unwrap();
@@ -284,9 +286,10 @@ fn a_closed_gate_is_empty_and_what_was_done_inside_is_seen() {
             let gate = gate.clone();
             thread::spawn(move || {
                 if gate.0.try_enter() {
-                    // Reads what the lender wrote before it opened; loom complains if the lender writes meanwhile.
+                    // Reads what the lender wrote before it opened the gate; loom reports an error if the lender writes
+                    // meanwhile.
                     gate.1.with(|lent| {
-                        // SAFETY: loom checks the access, which is what this test is for.
+                        // SAFETY: loom checks the access; the test exists for this check.
                         assert_eq!(unsafe { *lent }, 1);
                     });
                     gate.2.fetch_add(1, Ordering::Relaxed);
@@ -302,7 +305,7 @@ fn a_closed_gate_is_empty_and_what_was_done_inside_is_seen() {
         gate.1.with_mut(|lent| unsafe { *lent = 1 });
         gate.0.open();
         gate.0.close();
-        // SAFETY: as above: after `close`, nobody is inside.
+        // SAFETY: as above: after `close`, no thread is inside.
         gate.1.with_mut(|lent| unsafe { *lent = 2 });
         let seen = gate.2.load(Ordering::Relaxed);
         gate.0.release();
@@ -311,7 +314,8 @@ fn a_closed_gate_is_empty_and_what_was_done_inside_is_seen() {
     });
 }
 
-/// A visitor of the first opening may still be about to ring when the lender already waits at the end of the second.
+/// A visitor of the first opening may still be about to unpark the lender when the lender already waits at the end of
+/// the second opening.
 #[test]
 fn a_gate_used_again_is_not_left_waiting_by_a_late_bell() {
     model(3, || {
@@ -319,7 +323,7 @@ fn a_gate_used_again_is_not_left_waiting_by_a_late_bell() {
         let visitors = [(), ()].map(|()| {
             assert!(gate.take());
             gate.open();
-            // Entered on the visitor's behalf, so that the model spends its switches on the leaving.
+            // This thread enters for the visitor, so that the model uses its switches for the visitor's leaving.
             assert!(gate.try_enter());
             let visitor = {
                 let gate = gate.clone();
@@ -422,17 +426,17 @@ fn a_close_ends_a_receive_that_waits() {
     });
 }
 
-/// What stands in the frame of a join: the latch, and the place for the result.
+/// The contents of a join's frame: the latch, and the place for the result.
 struct Frame {
     latch: Latch,
     result: UnsafeCell<usize>,
 }
 
-/// A pointer to it, as a queue holds it.
+/// A pointer to a frame, as a queue holds it.
 #[derive(Clone, Copy)]
 struct Pointer(*mut Frame);
 
-// SAFETY: the latch orders the two who have it; that it does is what is modelled.
+// SAFETY: the latch orders the accesses of the two threads that have the pointer; the model checks this order.
 unsafe impl Send for Pointer {}
 
 #[test]
@@ -452,13 +456,13 @@ fn a_latch_is_not_slept_through_and_its_frame_not_touched_after_the_end() {
             // SAFETY: the frame is given back below, after the end.
             let owned = unsafe { &*frame };
             while owned.latch.end().is_none() {
-                // A model does not know the limit: an end that does not wake is a deadlock.
+                // Under loom there is no time limit, so an end that wakes no thread is a deadlock.
                 owned.latch.sleep(Duration::ZERO);
             }
             assert_eq!(owned.latch.end(), Some(end));
-            // SAFETY: the end is set, so the thief is through with it.
+            // SAFETY: the end is set, so the thief no longer uses the frame.
             assert_eq!(owned.result.with(|result| unsafe { *result }), 7);
-            // SAFETY: as above; loom objects if its cells are used once more.
+            // SAFETY: as above; loom reports an error if the frame's cells are used again.
             drop(unsafe { Box::from_raw(frame) });
             thief.join().unwrap();
         });

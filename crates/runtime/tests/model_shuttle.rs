@@ -1,5 +1,5 @@
-//! What shuttle says of the protocols of this crate: random and priority-driven schedules of four to eight tasks. A
-//! failing schedule is printed, and can be replayed with `shuttle::replay`.
+//! Checks the protocols of this crate with shuttle: random schedules and priority-driven schedules of four to eight
+//! tasks. A failing schedule is printed, and can be replayed with `shuttle::replay`.
 //!
 //! `RUSTFLAGS="--cfg shuttle" CARGO_TARGET_DIR=target/shuttle cargo test -p lehr-runtime --release --test
 //! model_shuttle`
@@ -55,7 +55,7 @@ fn six_tasks_around_three_ports_pair_every_item_once() {
         for poster in posters {
             poster.join().unwrap();
         }
-        // Six items, three joins of two: all are taken, whoever comes first.
+        // Three joins of two items take all six items, whichever join comes first.
         for joiner in joiners {
             joiner.join().unwrap();
         }

@@ -1,6 +1,6 @@
-//! Behaviour of ports, arbiters, tasks, parallel loops and shutdown. The numbers in comments are those of the behaviour
-//! catalogue in the specification; every test of concurrency runs on 1 and 2 workers and on 8, more than there are
-//! cores.
+//! Behaviour of ports, arbiters, tasks, parallel loops and shutdown. The numbers in comments are the numbers of the
+//! behaviour catalogue in the specification. Every test of concurrency runs on 1, 2 and 8 workers; 8 workers are more
+//! than there are cores.
 #![cfg(not(any(loom, shuttle)))]
 #![allow(
     clippy::disallowed_types,
@@ -79,10 +79,10 @@ fn on_each(test: impl Fn(&Dispatcher)) {
     }
 }
 
-/// Waits until something is so, for as long as that takes.
+/// Waits until `is_so` returns true, without a limit.
 ///
-/// It looks a few times at once and then sleeps between its looks, longer and longer: a wait that only gives its core
-/// away gets it back, on a machine with much else to do, after everybody else's time slice.
+/// Looks several times without a pause, and then sleeps between looks, longer and longer. On a busy machine, a wait
+/// that only yielded its core would get it back after the time slices of all other threads.
 fn until(is_so: impl Fn() -> bool) {
     for _ in 0..100 {
         if is_so() {
@@ -102,7 +102,7 @@ fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Counts how often a future that is polled by hand is woken.
+/// A waker that counts how often a future that is polled by hand is woken.
 #[derive(Default)]
 struct Wakes(AtomicUsize);
 
@@ -113,7 +113,7 @@ impl Wake for Wakes {
 }
 
 impl Wakes {
-    /// Polls a future once, so that this counts its wake-ups.
+    /// Polls a future once, with this waker, so that its wake-ups are counted.
     fn poll<F: Future>(self: &Arc<Self>, future: Pin<&mut F>) -> Poll<F::Output> {
         future.poll(&mut Context::from_waker(&Waker::from(self.clone())))
     }

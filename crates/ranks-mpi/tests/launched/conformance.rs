@@ -39,7 +39,7 @@ fn five_seven_and_eight_ranks() {
 }
 
 fn processes_that_share_no_memory() {
-    // As if each were on a machine of its own.
+    // Each process behaves as if it had its own machine.
     for (processes, threads) in [(2, 1), (3, 1), (2, 2)] {
         expect_all(processes, threads, threads, &[("LEHR_MPI_WINDOW", "0")]);
     }
@@ -69,7 +69,7 @@ fn one_run_after_the_other() {
     }
 }
 
-/// The cases of every fabric, on this process's ranks.
+/// Runs the cases of every fabric on this process's ranks.
 pub fn all_cases(process: &Process, threads: usize, workers: usize) {
     let dispatcher = Dispatcher::new(workers).unwrap();
     let program = |mut comm: lehr_ranks::Communicator| async move {
@@ -81,8 +81,8 @@ pub fn all_cases(process: &Process, threads: usize, workers: usize) {
     }
 }
 
-/// Each rank sends each other rank messages that are too long to be sent at once, and short ones behind them, before it
-/// receives any.
+/// Sends messages that are too long to be sent at once, with short messages between them, from each rank to each rank.
+/// A rank receives only after it has sent all its messages.
 pub fn long_messages(process: &Process) {
     const LENGTHS: [usize; 5] = [1 << 20, 3, 1 << 24, 0, 70_001];
     let dispatcher = Dispatcher::new(1).unwrap();
@@ -105,8 +105,8 @@ pub fn long_messages(process: &Process) {
     process.run(&dispatcher, 1, program).unwrap();
 }
 
-/// The first rank of each two sends more short messages, and some long ones between them, than any memory between
-/// processes has room for, before the other looks.
+/// Sends more short messages, with some long messages between them, than any memory between processes has room for. In
+/// each pair of ranks, one rank sends all messages before the other rank looks.
 pub fn floods(process: &Process) {
     const MESSAGES: u64 = 20_000;
     let dispatcher = Dispatcher::new(1).unwrap();
@@ -119,7 +119,7 @@ pub fn floods(process: &Process) {
                     comm.send(other, 1, &value(index)).await.unwrap();
                 }
             }
-            // All have been handed over before any is received.
+            // All messages have been handed over before any message is received.
             comm.send(other, 2, &[0_u8]).await.unwrap();
             comm.receive::<u8>(other, 2).await.unwrap();
             if rank % 2 != sender {
@@ -137,14 +137,14 @@ pub fn floods(process: &Process) {
     process.run(&dispatcher, 1, program).unwrap();
 }
 
-/// Runs follow each other without a pause, with different numbers of ranks, and one that ends while messages are on
+/// Starts one run after the other without a pause, with different numbers of ranks. Runs end while messages are on
 /// their way.
 pub fn runs_do_not_mix(process: &Process) {
     let dispatcher = Dispatcher::new(2).unwrap();
     for round in 0..30_u64 {
         let threads = 1 + round as usize % 2;
         let sums = process.run(&dispatcher, threads, |mut comm| async move {
-            // Nobody receives this.
+            // No rank receives this message.
             comm.send((comm.rank() + 1) % comm.size(), 9, &[u64::MAX]).await.unwrap();
             let mut sum = [round + comm.rank() as u64];
             comm.all_reduce(&mut sum, |left, right| left[0] += right[0]).await.unwrap();

@@ -1,4 +1,4 @@
-//! Ranks that fail: all processes hear of it, say the same, and end in order.
+//! Ranks that fail: all processes learn of the failure, report the same, and end in order.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -22,7 +22,7 @@ pub const TESTS: &[Test] = &[
     ("faults::a_rank_killed_in_a_collective_ends_the_job", a_rank_killed_in_a_collective_ends_the_job),
 ];
 
-/// The lines that tell how the ranks of the processes ended.
+/// Returns the lines that say how the ranks of the processes ended.
 fn verdicts(ended: &Ended) -> Vec<&str> {
     ended.sorted().into_iter().filter(|line| line.starts_with("verdict: ")).collect()
 }
@@ -44,7 +44,7 @@ fn a_wrong_collective_is_named_with_both_calls() {
         let text = ended.lines.join("\n");
         assert!(text.contains("calls barrier") && text.contains("rank 1 calls broadcast"), "{text}");
     }
-    // Two that both receive first, and one that has passed the call without sending.
+    // The case of two ranks that both receive first, and the case of a rank that has passed the call without sending.
     for (processes, what) in [(3, "gather"), (4, "gather"), (3, "shift"), (4, "shift")] {
         let ended = run(processes, &["fault", "1", what, "1"], &[]);
         assert_eq!(ended.code, Some(1), "{ended:?}");
@@ -72,7 +72,7 @@ fn a_rank_that_is_too_late_is_named() {
         assert_eq!(ended.code, Some(1), "{ended:?}");
         let verdicts = verdicts(&ended);
         assert_eq!(verdicts.iter().filter(|verdict| verdict.contains("rank 1 ")).count(), named, "{ended:?}");
-        // In a process of its own the late one has nobody to wait for.
+        // If the late rank is alone in its process, it waits for no other rank.
         assert_eq!(
             verdicts.iter().filter(|verdict| **verdict == "verdict: well").count(),
             processes - named,
@@ -89,7 +89,7 @@ fn a_rank_killed_in_a_collective_ends_the_job() {
     }
 }
 
-/// All ranks meet in barriers, until the culprit does what the test is about.
+/// Lets all ranks meet in barriers, until the culprit fails in the way that `what` names.
 pub fn fault(process: &Process, threads: usize, what: &str, culprit: usize) -> ExitCode {
     let dispatcher = Dispatcher::new(2).unwrap();
     let program = |mut comm: Communicator| async move {
@@ -103,7 +103,8 @@ pub fn fault(process: &Process, threads: usize, what: &str, culprit: usize) -> E
                     "shift" => return comm.shift(1, &[1_u8], &mut [0]).await,
                     "leave" => return Ok(()),
                     "killed" => crate::programs::kill_this_process(),
-                    // The others poll MPI in vain so many times. What is shown does not depend on how long this takes.
+                    // The other ranks poll MPI without success meanwhile. The test's result does not depend on the
+                    // length of this sleep.
                     "late" => lehr_runtime::sleep(std::time::Duration::from_secs(2)).await,
                     _ => panic!("no fault {what}"),
                 }
@@ -115,7 +116,7 @@ pub fn fault(process: &Process, threads: usize, what: &str, culprit: usize) -> E
     say(process.run(&dispatcher, threads, program))
 }
 
-/// Says how the ranks of this process ended.
+/// Prints how the ranks of this process ended.
 fn say(ended: Result<Vec<Result<(), Error>>, Error>) -> ExitCode {
     let verdict = match ended {
         Ok(ranks) => {
@@ -127,8 +128,8 @@ fn say(ended: Result<Vec<Result<(), Error>>, Error>) -> ExitCode {
     if verdict == "well" { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// All ranks come to a barrier but the culprit, which does not before all others have given it up. Each by a clock that
-/// only it moves.
+/// Lets all ranks except the culprit call a barrier. The culprit calls none; it only waits until all other ranks have
+/// given up. Each rank gives up by its own clock, which only that rank moves.
 pub fn lateness(process: &Process, threads: usize, culprit: usize) -> ExitCode {
     const BEGUN: u32 = 1;
     const GIVEN_UP: u32 = 2;
@@ -149,8 +150,8 @@ pub fn lateness(process: &Process, threads: usize, culprit: usize) -> ExitCode {
         let outcome = {
             let mut barrier = pin!(comm.barrier());
             assert!(poll_fn(|context| Poll::Ready(barrier.as_mut().poll(context))).await.is_pending());
-            // Messages keep their order: who hears this has what this rank said in the barrier, and then lacks the
-            // culprit alone.
+            // Messages keep their order. So a rank that receives this message has this rank's messages of the barrier,
+            // and waits only for the culprit.
             for other in others() {
                 aside.send(other, BEGUN, &[0_u8]).await?;
             }

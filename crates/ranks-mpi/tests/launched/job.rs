@@ -2,24 +2,25 @@
 
 use std::process::{Command, Stdio};
 
-/// How a job ended.
+/// The outcome of a job.
 #[derive(Debug)]
 pub struct Ended {
     /// The launcher's exit code; `None` if a signal ended the launcher.
     pub code: Option<i32>,
-    /// Everything the processes and the launcher said, line by line, the processes' lines in any order.
+    /// The lines that the processes and the launcher printed; the lines of different processes are in no particular
+    /// order.
     pub lines: Vec<String>,
 }
 
 impl Ended {
-    /// The lines in order of their text, for what processes say at the same time.
+    /// Returns the lines in order of their text, for lines that processes print at the same time.
     pub fn sorted(&self) -> Vec<&str> {
         let mut lines: Vec<&str> = self.lines.iter().map(String::as_str).collect();
         lines.sort_unstable();
         lines
     }
 
-    /// Panics, with all lines, unless the job ended with 0.
+    /// Returns the outcome; panics with all lines unless the job ended with exit code 0.
     #[track_caller]
     pub fn expect_success(self) -> Self {
         assert_eq!(self.code, Some(0), "the job failed:\n{}", self.lines.join("\n"));
@@ -27,9 +28,9 @@ impl Ended {
     }
 }
 
-/// Runs `program` in so many processes, with further environment variables.
+/// Runs `program` in `processes` processes, with further environment variables.
 ///
-/// There is no limit of time: who runs the tests sees which one hangs.
+/// There is no time limit: a person who runs the tests sees which test hangs.
 pub fn run(processes: usize, program: &[&str], variables: &[(&str, &str)]) -> Ended {
     let mut command = Command::new(launcher());
     command.args(["-n", &processes.to_string()]).arg(this_program()).arg("program");
@@ -41,7 +42,7 @@ pub fn run_alone(program: &[&str], variables: &[(&str, &str)]) -> Ended {
     ended(Command::new(this_program()).arg("program").args(program).envs(variables.iter().copied()))
 }
 
-/// The launcher that the tests use.
+/// Returns the launcher that the tests use.
 pub fn launcher() -> String {
     std::env::var("LEHR_MPIEXEC")
         .expect("LEHR_MPIEXEC names an mpiexec whose library has the MPI standard ABI; run make mpi")

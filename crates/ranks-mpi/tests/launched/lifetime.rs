@@ -1,4 +1,4 @@
-//! How jobs begin and end.
+//! Tests of how jobs begin and end.
 
 use crate::Test;
 use crate::job::{run, run_alone};
@@ -46,7 +46,8 @@ fn a_single_process_needs_no_library() {
 }
 
 fn a_library_of_another_launcher_is_found_out() {
-    // The variables of one launcher without its connections: the library starts as the only process.
+    // The variables are those of a launcher, but the connections to the launcher are missing, so the library starts as
+    // the only process.
     let launched = [("OMPI_COMM_WORLD_RANK", "0"), ("OMPI_COMM_WORLD_SIZE", "2"), ("LEHR_MPI_LIBRARY", &library())];
     let ended = run_alone(&["meet"], &launched);
     assert_ne!(ended.code, Some(0), "{ended:?}");
@@ -76,7 +77,7 @@ fn a_killed_process_ends_all() {
 fn a_keeper_says_who_was_killed() {
     for processes in [2, 3] {
         let ended = run(processes, &["kept-kill"], &[]);
-        // The launcher's code is the supervisor's, or that of a process which it killed thereupon.
+        // The launcher's exit code is the supervisor's, or the exit code of a process that the launcher then killed.
         assert!(ended.code.is_some_and(|code| code != 0), "{ended:?}");
         let told: Vec<_> = ended.lines.iter().filter(|line| line.contains("was ended by signal 9")).collect();
         let expected = format!("process {} of {processes} (process ID ", processes - 1);
@@ -102,7 +103,7 @@ fn a_keeper_changes_no_other_end() {
     assert_eq!(run(2, &["kept-abort", "7"], &[]).code, Some(7));
 }
 
-/// The library that belongs to the launcher of the tests.
+/// Returns the library that belongs to the launcher of the tests.
 fn library() -> String {
     if let Ok(chosen) = std::env::var("LEHR_MPI_LIBRARY") {
         return chosen;

@@ -7,10 +7,10 @@ use lehr_ranks_mpi::{Process, Supervised, keep};
 
 use crate::{conformance, faults};
 
-/// Runs the program of that name.
+/// Runs the program with the given name.
 pub fn run(name: &str, words: &[String]) -> ExitCode {
     let number = |index: usize| words.get(index).map_or(0, |word| word.parse().expect("a number"));
-    // Programs named after a supervisor have one, as the command has.
+    // Programs whose names begin with `kept-` have a supervisor, as the command has.
     if name.starts_with("kept-") {
         match keep(|| ()).expect("this program starts again") {
             Supervised::GoOn => {}
@@ -58,7 +58,7 @@ pub fn run(name: &str, words: &[String]) -> ExitCode {
             process.finish().expect("all processes finish in order");
             return outcome;
         }
-        // The others wait for the last, who never comes: only the end of the job ends this.
+        // The other processes wait for the last process, which never comes. Only the end of the job ends this wait.
         "abort" | "drop" | "kill" | "exit" => {}
         _ => panic!("no program {name}"),
     }
@@ -66,7 +66,7 @@ pub fn run(name: &str, words: &[String]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Ends this process as the system does when memory runs out: without a word, and with no chance to clean up.
+/// Ends this process as the system does when memory runs out: without a message, and without a chance to clean up.
 pub fn kill_this_process() -> ! {
     let this = std::process::id().to_string();
     let _ = std::process::Command::new("kill").args(["-KILL", &this]).status();

@@ -37,7 +37,7 @@ pub fn patterns(words: &str) -> impl Iterator<Item = (usize, &'static str)> {
         .filter(move |(_, name)| name.contains(words))
 }
 
-/// Measures a pattern on all ranks: microseconds a stage, in order.
+/// Measures a pattern on all ranks; returns the microseconds per stage of each sample, in ascending order.
 pub async fn measure(mut comm: Communicator, pattern: usize) -> Result<Vec<f64>, Error> {
     let mut memory = [vec![1.0; 100_000], vec![0.0; 100_000], vec![0.0; 100_000]];
     let (name, stages) = PATTERNS[pattern];

@@ -2,8 +2,9 @@
 //!
 //! Required: equal lengths for [`all_gather`](Communicator::all_gather); any lengths for
 //! [`all_gather_v`](Communicator::all_gather_v). Checked: equal lengths, where required. Algorithm: between threads, an
-//! exchange that all ranks read. Over messages, every rank sends to every other rank, beginning with the next one, so
-//! that no rank gets all messages at once. Result: every rank has the values of all ranks.
+//! exchange in which all ranks deposit their values and copy the values of all ranks. Over messages, every rank sends
+//! to every other rank, beginning with the next rank, so that no rank gets all messages at once. Result: every rank has
+//! the values of all ranks.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
@@ -70,7 +71,7 @@ impl Communicator {
         Ok((0..size).map(|rank| self.deposited(rank).collect()).collect())
     }
 
-    /// Runs an all-gather that is part of another call.
+    /// Runs an all-gather under the name of `call`, because other calls consist of an all-gather too.
     pub(crate) async fn all_gather_as<T: Plain>(
         &mut self,
         call: Call,

@@ -2,9 +2,9 @@
 //!
 //! Required: partials of one length. Checked: the lengths, by comparing them. Algorithm between threads: an exchange in
 //! which each rank deposits the nodes that cover its leaves. In an all-reduce without leaves, each rank counts as one
-//! leaf. The last rank to arrive folds all of them in order, and every rank copies the root. Over messages, blocks of
-//! ranks that double in size at each step exchange the same covers, and every rank folds them. Result: all ranks have
-//! the same bits.
+//! leaf. The last rank to arrive folds all nodes in order, and every rank copies the root. If every rank has a core,
+//! each rank folds for itself instead. Over messages, blocks of ranks that double in size at each step exchange the
+//! same nodes, and every rank folds them. Result: all ranks have the same bits.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,16 +16,16 @@ use crate::message::{self, Plain, Reader};
 use crate::reduction::{Fold, Node, fold_ranks};
 use crate::settings::Order;
 
-/// The minimum number of bytes for which ranks share the work of an elementwise operation. Below it, the second
+/// The minimum number of bytes for which ranks share the work of an elementwise operation. For fewer bytes, the second
 /// synchronisation costs more than sharing saves.
 const SHARED_BYTES: usize = 1 << 15;
 
-/// The number of values that are folded together, so that partial results stay in the L1 cache.
+/// The maximum number of values that are folded at a time, so that partial results stay in the L1 cache.
 const TILE: usize = 1024;
 
 impl Communicator {
-    /// Overwrites `values` on all ranks with the combination of all ranks' values. The order is one fixed tree over
-    /// rank numbers, left before right, so `combine` need not be commutative.
+    /// Overwrites `values` on all ranks with the combination of all ranks' values. The values are combined in one fixed
+    /// tree over rank numbers, left before right, so `combine` need not be commutative.
     ///
     /// The bits depend on the number of ranks. For sums over rows that must not depend on the number of ranks, see
     /// [`all_reduce_leaves`](Self::all_reduce_leaves).
@@ -84,11 +84,11 @@ impl Communicator {
     }
 
     /// Like [`all_reduce`](Self::all_reduce), for elementwise operations. `combine` is called with parts of the slices,
-    /// of equal length and from the same position. The bits are the same as those of `all_reduce`, and for long slices
-    /// each rank combines only its share.
+    /// of equal length and from the same position. The result has the same bits as the result of `all_reduce`. For long
+    /// slices, each rank combines only its share.
     ///
-    /// For long slices and an operation such as a sum or a maximum, this is faster than `all_reduce`. For short slices,
-    /// both take the same time.
+    /// For long slices and an operation such as a sum or a maximum, this method is faster than `all_reduce`. For short
+    /// slices, both methods take the same time.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
@@ -139,7 +139,8 @@ impl Communicator {
                 })
                 .await;
         }
-        // Each rank deposits its values for the other ranks' shares, folds its own share, and deposits the result.
+        // Each rank deposits its values for the other ranks' shares, folds its own share, and deposits the folded
+        // share.
         self.settle(Call::AllReduceElementwise).await?;
         let write = |words: &mut Vec<u64>, _: &_| {
             (0..size).filter(|&to| to != rank).for_each(|to| message::write(words, &values[share(to)]));
@@ -163,14 +164,15 @@ impl Communicator {
     /// ranks' leaves. The bits are the same for any number of ranks.
     ///
     /// # Arguments
-    /// - `leaves`: this rank's leaves, contiguous and ascending with the rank, from 0 over all ranks; may be empty.
+    /// - `leaves`: this rank's leaves. The leaves of rank 0 begin at 0, and the leaves of each rank follow the leaves
+    ///   of the rank before. A rank may have no leaves.
     /// - `map`: overwrites a leaf's partial, which is as long as `total`.
-    /// - `combine`: takes the left and the right partial; the result replaces the left one.
+    /// - `combine`: combines the left and the right partial; the result replaces the left partial.
     ///
     /// Without any leaves, `total` does not change.
     ///
-    /// Cost: the calls of `map` and `combine`, and O(log leaves) partials copied per rank. A repeated call of the same
-    /// length allocates nothing.
+    /// Cost: the calls of `map` and `combine`, and O(log leaves) partials copied per rank. Between threads, a repeated
+    /// call of the same length allocates nothing.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
@@ -253,8 +255,8 @@ impl Communicator {
     }
 }
 
-/// Folds one share of all ranks' values, in order of rank. `None` stands for this rank, whose values are in `own`; the
-/// result is written to `own` too.
+/// Folds one share of all ranks' values, in order of rank, and writes the result to `own`. In `shares`, `None` stands
+/// for this rank, whose values are in `own`.
 fn fold_shares<T: Plain>(own: &mut [T], shares: &[Option<Cow<'_, [T]>>], combine: &dyn Fn(&mut [T], &[T])) {
     let (mut mine, mut memory) = (Vec::new(), Vec::new());
     for (tile, result) in own.chunks_mut(TILE).enumerate() {

@@ -2,16 +2,17 @@
 //!
 //! Required: equal lengths for [`all_to_all`](Communicator::all_to_all); any lengths for
 //! [`all_to_all_v`](Communicator::all_to_all_v). Checked: equal lengths, where required. Algorithm: between threads, an
-//! exchange in which each rank deposits all its parts and copies its own from all others. Over messages, each rank
-//! sends to the next rank, then to the one after that, and so on. Result: each rank has its part from every other rank.
+//! exchange in which each rank deposits all its parts and copies the parts for itself from all ranks. Over messages,
+//! each rank sends to the next rank, then to the rank after that, and so on. Result: each rank has its part from every
+//! rank.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
 use crate::message::{self, Plain};
 
 impl Communicator {
-    /// Sends each rank its part of `values`, and collects this rank's part from every rank, in order of rank. This
-    /// transposes a matrix of parts, where each rank has one row.
+    /// Sends each rank its part of `values`, and collects this rank's part from every rank, in order of rank. The call
+    /// transposes a matrix of parts, of which each rank has one row.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].

@@ -1,8 +1,8 @@
 //! Barrier.
 //!
-//! Required: nothing. Checked: that all ranks call it. Algorithm: between threads, an empty exchange. Over messages,
-//! dissemination: in step k each rank sends to the rank 2^k above it and receives from the rank 2^k below it. Result:
-//! all ranks have arrived.
+//! Required: nothing. Checked: that all ranks call `barrier`. Algorithm: between threads, an empty exchange. Over
+//! messages, dissemination: in step k each rank sends to the rank 2^k above it and receives from the rank 2^k below it.
+//! Result: all ranks have arrived.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;

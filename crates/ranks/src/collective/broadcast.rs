@@ -1,9 +1,9 @@
 //! Broadcast.
 //!
-//! Required: the root, and slices of one length. Checked: both, by comparing them. Algorithm between threads: an
-//! exchange in which only the root deposits its values, and the other ranks copy them. If every rank has a core and
-//! there are few bytes, the root sends a message to each rank and moves on. Over messages: a binomial tree. Result: all
-//! ranks have the root's values.
+//! Required: the root, and slices of one length. Checked: the root and the length, by comparing them. Algorithm between
+//! threads: an exchange in which only the root deposits its values, and the other ranks copy them. If every rank has a
+//! core and there are few bytes, the root sends a message to each rank and continues. Over messages: a binomial tree.
+//! Result: all ranks have the root's values.
 
 use crate::check::rooted;
 use crate::collective::neighbours::Besides;
@@ -14,8 +14,8 @@ use crate::message::{self, Plain};
 impl Communicator {
     /// Overwrites `values` on all ranks with the values of rank `root`.
     ///
-    /// The root may return before the others have arrived, so it can be a limited number of calls ahead. The root then
-    /// learns of another rank's mistake only in a later call.
+    /// The root may return before the other ranks have arrived, so it can be a limited number of calls ahead. A root
+    /// that is ahead learns only in a later call that another rank made a different call.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the ranks name different roots or have slices of different lengths;

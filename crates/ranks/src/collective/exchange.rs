@@ -1,10 +1,10 @@
 //! Exchange with neighbours.
 //!
-//! Required: two neighbours name each other, on one line or grid. Checked by the receiver of a message: that its sender
-//! is a neighbour and, for [`exchange`](Communicator::exchange), that the message fits. Algorithm: each rank sends a
-//! message to each neighbour, then receives one from each, so that all exchanges overlap. Two shifts would be slower,
-//! because the second waits for the first. Between threads the messages go over lanes (`neighbours.rs`). Result: each
-//! rank has its neighbours' values.
+//! Required: two neighbours name each other, on one line or grid. Checked by the receiver of a message: that the sender
+//! has made the same call and, for [`exchange`](Communicator::exchange), that the message has the expected length.
+//! Algorithm: each rank sends a message to each neighbour, then receives a message from each neighbour, so that all
+//! exchanges overlap. Two shifts would be slower, because the second waits for the first. Between threads the messages
+//! go over lanes (`neighbours.rs`). Result: each rank has its neighbours' values.
 
 use crate::collective::neighbours::{Besides, Hearing, copy, fits, whole};
 use crate::communicator::{Call, Communicator};
@@ -15,14 +15,15 @@ use crate::topology::{Boundary, Grid};
 
 impl Communicator {
     /// Exchanges values with both neighbours on a line or a ring. `to_lower` goes to the rank below and `to_upper` to
-    /// the rank above; the values that they send to this rank overwrite `from_lower` and `from_upper`. At an open end
-    /// there is no neighbour, and the buffer for it does not change.
+    /// the rank above. The values that these ranks send to this rank overwrite `from_lower` and `from_upper`. At an
+    /// open end there is no neighbour, and the buffer for it does not change.
     ///
-    /// Has the effect of a [`shift`](Self::shift) by 1 and a shift by -1 on a ring, in one crossing instead of two.
+    /// On a ring, an exchange has the effect of a [`shift`](Self::shift) by 1 and a shift by -1, but takes the time of
+    /// one shift.
     ///
     /// # Errors
-    /// Returns [`Error::RankLeft`] if a neighbour has ended; [`Error::Truncated`] if its values have another length;
-    /// [`Error::Mismatch`] if ranks make different calls; [`Error::Transport`].
+    /// Returns [`Error::RankLeft`] if a neighbour has ended; [`Error::Truncated`] if a neighbour's values have another
+    /// length; [`Error::Mismatch`] if ranks make different calls; [`Error::Transport`].
     ///
     /// # Example
     /// ```
@@ -135,7 +136,8 @@ impl Communicator {
     /// [`Error::Transport`].
     ///
     /// # Panics
-    /// Panics if the grid has a different number of ranks, or `outgoing` does not have one entry for each direction.
+    /// Panics if the grid and the communicator have different numbers of ranks, or if `outgoing` does not have one
+    /// entry for each direction.
     ///
     /// # Example
     /// ```
@@ -163,7 +165,8 @@ impl Communicator {
         let number = grid.digest();
         let to = |direction| grid.towards(rank, direction);
         let mut received = vec![None; outgoing.len()];
-        // Receives in the order in which the directions were sent, because messages from one rank arrive in that order.
+        // Receives in the order of directions in which the neighbours have sent, because messages from one rank arrive
+        // in the order in which they were sent.
         if self.exchange.is_none() {
             return self
                 .stepwise(Call::ExchangeOn, number, async |steps| {

@@ -1,16 +1,16 @@
 //! Gather.
 //!
-//! Required: the root; lengths may differ. Checked: that all name the same root. Algorithm: between threads, an
-//! exchange in which all ranks deposit and the root copies; over messages, all ranks send to the root. Result: the root
-//! has the values of all ranks.
+//! Required: the root; lengths may differ. Checked: that all ranks name the same root. Algorithm: between threads, an
+//! exchange in which all ranks deposit their values and the root copies them. Over messages, all ranks send their
+//! values to the root. Result: the root has the values of all ranks.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
 use crate::message::{self, Plain};
 
 impl Communicator {
-    /// Collects every rank's `values` at rank `root`. There, returns one `Vec` per rank, in order of rank; elsewhere,
-    /// returns `None`.
+    /// Collects every rank's `values` at rank `root`. On the root, returns one `Vec` per rank, in order of rank; on the
+    /// other ranks, returns `None`.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the ranks name different roots; [`Error::RankLeft`].

@@ -1,7 +1,7 @@
-//! Messages over lanes between threads. Shifts, exchanges and one-way calls consist of them.
+//! Calls that send messages over lanes between threads: shifts, exchanges with neighbours, and one-way calls.
 //!
-//! A call is a [`Talk`]: it begins, sends, receives and finishes. A talk that is dropped before it has finished is
-//! abandoned, and its late messages are discarded.
+//! Such a call is a [`Talk`], which begins, sends, receives and finishes. A talk that is dropped before it has finished
+//! is abandoned, and messages that arrive for it later are discarded.
 
 use std::borrow::Cow;
 use std::future::poll_fn;
@@ -23,27 +23,29 @@ pub(crate) struct Talk<'a> {
     _noting: Option<OpenSpan>,
 }
 
-/// The maximum number of bytes, over all ranks, that a root sends or receives in a one-way call over lanes. It is
-/// faster to read longer messages where they were written.
+/// The maximum number of bytes, over all ranks, that a root sends or receives in a one-way call over lanes. Above this
+/// limit, an exchange is faster, in which ranks read messages where they were written.
 const ONE_WAY_BYTES: usize = 4096;
 
 /// The minimum length of a message, in bytes, that is lent instead of copied.
 const LENT_BYTES: usize = if cfg!(any(loom, shuttle)) { 64 } else { 1 << 15 };
 
 impl Communicator {
-    /// Whether a call between a root and all other ranks, with this many bytes, goes one way. It goes one way if every
-    /// rank has a core and can run ahead of the others. All ranks get the same answer, unless their calls differ.
+    /// Whether a call between a root and all other ranks, with this many bytes, goes one way over lanes. The call goes
+    /// one way if the bytes are few, every rank has a core, and calls are not checked. All ranks get the same answer,
+    /// unless their calls differ.
     pub(crate) fn goes_one_way(&self, bytes: usize) -> bool {
         let others = self.size() - 1;
         !self.settings.is_checked && self.shared().folds_alone() && bytes.saturating_mul(others) <= ONE_WAY_BYTES
     }
 
-    /// Whether messages of this many bytes are swapped. A swap lends the message first, where ranks spin.
+    /// Whether messages of this many bytes are swapped, that is, lent before they are copied. Messages are swapped only
+    /// where ranks spin.
     pub(crate) fn lends(&self, bytes: usize) -> bool {
         bytes >= LENT_BYTES && self.shared().folds_alone()
     }
 
-    /// Receives this rank's messages from a call that was abandoned.
+    /// Receives and discards the messages that this rank must still receive from an abandoned call.
     pub(crate) async fn hear_what_is_owed(&mut self, call: Call) -> Result<(), Error> {
         let mut talk = Talk { communicator: self, call, _noting: None };
         while let Some(from) = talk.endpoint().owed() {
@@ -67,18 +69,18 @@ impl Talk<'_> {
     }
 
     /// Records that this rank will receive a message from a rank: in this call or, if this call is abandoned, before
-    /// the next.
+    /// the next call.
     pub(crate) fn owe(&mut self, from: usize) {
         self.endpoint().owe(from);
     }
 
-    /// Sends a message made of these parts, without waiting.
+    /// Sends a message that consists of `parts`, without waiting.
     pub(crate) fn tell(&mut self, to: usize, parts: &[&[u8]]) {
         self.endpoint().tell(to, parts);
     }
 
-    /// Waits until there is room for the next message to a rank, which limits how far this rank gets ahead of it.
-    /// Abandoning this wait does not undo the message that was sent before it.
+    /// Waits until there is room for the next message to a rank, which limits how far this rank gets ahead of that
+    /// rank. Abandoning this wait does not undo the message that was sent before it.
     pub(crate) async fn make_room(&mut self, to: usize) -> Result<(), Error> {
         self.wait(&mut (), |_| to, |endpoint, _, context| endpoint.poll_room(to, context)).await
     }
@@ -93,7 +95,7 @@ impl Talk<'_> {
         self.wait(&mut read, |_| from, |endpoint, read, context| endpoint.poll_hear(from, besides, context, read)).await
     }
 
-    /// Sends and receives long messages, which are copied once where ranks spin.
+    /// Sends and receives the long messages of a swap. A message that its receiver takes in time is copied only once.
     pub(crate) async fn swap(&mut self, mut swap: Swap<'_>) -> Result<(), Error> {
         self.wait(&mut swap, |swap| swap.awaited(), |endpoint, swap, context| endpoint.poll_swap(swap, context)).await
     }
@@ -129,15 +131,15 @@ impl Talk<'_> {
         fits(from, sent, room)
     }
 
-    /// Ends the call.
+    /// Ends a call that has sent and received all its messages.
     pub(crate) fn finish(mut self) -> Result<(), Error> {
         self.endpoint().finish();
         Ok(())
     }
 }
 
-/// Copies the parts of a message to memory that they must fill exactly. Returns their total length; copies nothing if
-/// it differs from the memory's length.
+/// Copies the parts of a message to memory that they must fill exactly. Returns the total length of the parts; copies
+/// nothing if it differs from the memory's length.
 pub(crate) fn copy(parts: &[&[u8]], memory: &mut [u8]) -> usize {
     let length = parts.iter().map(|part| part.len()).sum();
     if length == memory.len() {
@@ -151,7 +153,7 @@ pub(crate) fn copy(parts: &[&[u8]], memory: &mut [u8]) -> usize {
     length
 }
 
-/// Joins the parts of a message.
+/// Returns a message's parts as one slice, copied only if there are several parts.
 pub(crate) fn whole<'a>(parts: &[&'a [u8]]) -> Cow<'a, [u8]> {
     if let [whole] = parts { Cow::Borrowed(whole) } else { Cow::Owned(parts.concat()) }
 }

@@ -1,26 +1,29 @@
-//! Notices between ranks that wait in a collective over messages. They find ranks that make different calls, so that no
-//! rank waits for ever.
+//! Notices between ranks that wait in a collective over messages. The notices find ranks that make different calls, so
+//! that no rank waits for ever.
 //!
-//! Each message says which call it belongs to, and its receiver compares. This comparison alone does not find ranks
-//! that wait for each other in different calls in which both would receive first. Nor does it find a rank that waits
-//! for another rank that has passed the call without sending. So a rank that has waited for a moment without success
-//! sends the other rank a *notice*, which says in which call it waits. A waiting rank receives notices too:
+//! Each message says which call it belongs to, and its receiver compares that call with its own. This comparison alone
+//! does not find two ranks that wait for each other because both receive first in their different calls. The comparison
+//! also does not find a rank that waits for another rank that has passed the call without sending. So a rank that has
+//! waited for a moment without success sends the awaited rank a *notice*, which says in which call it waits. A waiting
+//! rank receives notices too:
 //!
-//! | the notice is of | then |
+//! | call that the notice names | what the receiver of the notice does |
 //! | --- | --- |
-//! | the same call, made in the same way | nothing: the message was sent, or will be |
-//! | the same call, made differently | the two ranks disagree |
-//! | a later call | it is kept until this rank reaches that call |
-//! | an earlier call that this rank remembers | the two ranks disagree, or the message is being sent |
-//! | an earlier call that this rank no longer remembers | the answer is a *marker*, sent as a message of that call. If the waiting rank receives it instead of the message, the message was never sent |
+//! | the same call, made in the same way | nothing: it has sent the message, or will send it |
+//! | the same call, made differently | it reports that the two ranks disagree |
+//! | a later call | it keeps the notice until it reaches that call |
+//! | an earlier call that it remembers | nothing if both ranks made that call in the same way; otherwise, it reports that they disagree |
+//! | an earlier call that it no longer remembers | it answers with a *marker*, sent as a message of that call. If the waiting rank receives the marker instead of the message, the message was never sent |
 //!
-//! A rank that finds a disagreement informs all ranks, and waiting ranks receive that notice. So among ranks that wait
-//! for each other, one always finds the disagreement. To see why, take the earliest call in which a rank waits. The
-//! rank that it waits for has passed that call, or is in it. Then that rank made the call differently, or it waits
+//! A rank that finds a disagreement sends a notice to all ranks, and waiting ranks receive it. So among ranks that wait
+//! for each other, one rank always finds the disagreement. To see why, take the earliest call in which a rank waits.
+//! The awaited rank has passed that call, or is in that call. So the awaited rank made the call differently, or waits
 //! itself for another rank. Ranks that agree do not wait for each other in a circle. Notices do not detect a rank that
-//! waits for a message of the program ([`Communicator::receive`]) that no rank sends. The patience setting covers that.
+//! waits for a message of the program ([`Communicator::receive`]) that no rank sends. To limit such a wait, see
+//! [`Communicator::set_patience`].
 //!
-//! If a wait is short, no notice is sent: a collective costs nothing more if all its ranks have arrived.
+//! During a short wait, no notice is sent. So notices cost nothing in a collective whose ranks arrive at about the same
+//! time.
 
 use lehr_sync::Mutex;
 
@@ -36,12 +39,12 @@ const COUNT_BITS: u32 = 24;
 /// The number of calls that a rank remembers.
 const REMEMBERED: usize = 16;
 
-/// A rank that does not wait looks at notices once in this many calls.
+/// The number of calls after which a rank receives the notices that arrived while it was not waiting.
 const BETWEEN: u32 = 256;
 
-/// The tag of a notice that a rank waits.
+/// The tag of a notice that says that a rank waits.
 const WAITING: u32 = 0;
-/// The tag of a notice that two ranks disagree.
+/// The tag of a notice that says that two ranks disagree.
 const DISAGREED: u32 = 1;
 
 /// A rank's call: its tag (the call, and the number of earlier calls) and the number that must be the same on all
@@ -75,7 +78,7 @@ pub(crate) struct Calls {
     begun: u32,
     /// The latest calls; a call's number gives its position.
     last: [Option<Signature>; REMEMBERED],
-    /// Calls in which other ranks (numbers in the world) wait and which this rank has not reached.
+    /// Calls that this rank has not reached and in which other ranks wait, with these ranks' numbers in the world.
     early: Mutex<Vec<(usize, Signature)>>,
 }
 
@@ -88,7 +91,7 @@ impl Calls {
         signature
     }
 
-    /// Returns a rank that waits in this call and has made it differently.
+    /// Returns a rank that waits in this call, which it has made differently; discards notices of earlier calls.
     fn dissenter(&self, own: Signature) -> Option<(usize, Signature)> {
         let mut early = self.early.lock();
         early.retain(|(_, theirs)| theirs.after(own) >= 0);
@@ -108,7 +111,7 @@ impl Communicator {
         self.post(Traffic::Notices, from, WAITING, bytemuck::cast_slice(&words).into())
     }
 
-    /// Receives, from time to time, the notices that arrived while this rank was not waiting. Otherwise they would
+    /// Receives, from time to time, the notices that arrived while this rank was not waiting. Otherwise notices would
     /// accumulate at a rank that is always ahead.
     pub(crate) fn hear_notices(&self, own: Signature) -> Result<(), Error> {
         if !self.calls.begun.is_multiple_of(BETWEEN) {

@@ -1,38 +1,39 @@
-//! Limits how many one-way calls a rank may be ahead of another, over messages.
+//! Limits how many one-way messages a rank may be ahead of another rank, in collectives over messages.
 //!
-//! A root that only sends does not wait, nor does a rank that only sends to the root. Messages that no rank has
-//! received yet would fill the caches, and then the memory. So both sides count one-way messages. The receiver sends a
-//! *credit*, an empty message, after a fixed number of received messages. The sender waits while two credits are
-//! outstanding. A credit for sixteen short messages costs little, and a rank that is not ahead never waits for one.
+//! A root that only sends does not wait, nor does a rank that only sends to the root. Without a limit, messages that
+//! were not yet received would fill the caches, and then the memory. So both the sender and the receiver count one-way
+//! messages. The receiver sends a *credit*, an empty message, after a fixed number of received messages. The sender
+//! waits while two credits are outstanding. A credit for sixteen short messages costs little, and a rank that is not
+//! ahead never waits for a credit.
 //!
-//! Both sides get the same count from the lengths alone, so a credit need not say which messages it is for. Long
-//! messages count more.
+//! The sender and the receiver compute the same count from the lengths of the messages. So a credit need not say which
+//! messages it is for. Long messages count more than short messages.
 
 use lehr_sync::{AtomicUsize, Ordering};
 
-/// The number of messages per credit.
+/// The number of short messages after which a credit is due.
 const CREDIT: usize = 16;
-/// The number of bytes that count as one more message.
+/// The number of bytes of a message that count as one further message.
 const BYTES: usize = 1 << 12;
 /// The number of outstanding credits at which the sender waits.
 const DUE: usize = 2;
 
-/// Counts a rank's one-way messages to and from the other ranks of a communicator. One task at a time uses it, because
-/// a rank is in one collective at a time.
+/// Counts a rank's one-way messages to and from the other ranks of a communicator. Only one task at a time uses the
+/// counters, because a rank is in one collective at a time.
 #[derive(Debug)]
 pub(crate) struct Pace(Box<[Other]>);
 
 #[derive(Debug, Default)]
 struct Other {
-    /// Messages sent since the last credit became due.
+    /// The count of messages sent since the last credit became due.
     sent: AtomicUsize,
-    /// Credits that have not arrived.
+    /// The number of credits that are due and have not arrived.
     due: AtomicUsize,
-    /// Messages received since the last credit was sent.
+    /// The count of messages received since the last credit was sent.
     heard: AtomicUsize,
 }
 
-/// Counts a message; returns whether a credit is due.
+/// Counts a message of `length` bytes; returns whether a credit is now due.
 fn count(counter: &AtomicUsize, length: usize) -> bool {
     // Relaxed: only one task at a time uses the counters, here and below.
     let counted = counter.load(Ordering::Relaxed) + 1 + length / BYTES;
@@ -59,12 +60,12 @@ impl Pace {
         self.0[of].due.load(Ordering::Relaxed) >= DUE // one task at a time
     }
 
-    /// Counts a credit from a rank.
+    /// Counts a credit that has arrived from a rank.
     pub(super) fn note_credit(&self, from: usize) {
         self.0[from].due.fetch_sub(1, Ordering::Relaxed); // one task at a time
     }
 
-    /// Counts a message from a rank; returns whether to send it a credit.
+    /// Counts a message that has arrived from a rank; returns whether to send the rank a credit.
     pub(super) fn note_heard(&self, from: usize, length: usize) -> bool {
         count(&self.0[from].heard, length)
     }

@@ -1,9 +1,10 @@
 //! Reduce.
 //!
-//! Required: the root, and values of one length. Checked: both, by comparing them. Algorithm between threads: as in
-//! all-reduce, but only the root reads the result. With few bytes and a core for every rank, each rank sends a message
-//! to the root, and all except the root move on. Over messages, the tree has its root at rank 0, which passes the
-//! result on. Result: the root has the combination of all ranks' values.
+//! Required: the root, and values of one length. Checked: the root and the lengths, by comparing them. Algorithm
+//! between threads: as in all-reduce, but only the root reads the result. With few bytes and a core for every rank,
+//! each rank sends a message to the root, and all ranks except the root continue. Over messages, a binomial tree of
+//! ranks combines the values at rank 0, which sends the result to the root. Result: the root has the combination of all
+//! ranks' values.
 
 use std::borrow::Cow;
 
@@ -16,11 +17,11 @@ use crate::message::{self, Plain, Reader};
 use crate::reduction::{Fold, Node, fold_ranks};
 
 impl Communicator {
-    /// Overwrites the root's `values` with the combination of all ranks' values. The order is one fixed tree over rank
-    /// numbers, left before right. On the other ranks, `values` does not change.
+    /// Overwrites the root's `values` with the combination of all ranks' values. The values are combined in one fixed
+    /// tree over rank numbers, left before right. On the other ranks, `values` does not change.
     ///
-    /// The bits are the same as those of [`all_reduce`](Self::all_reduce). The other ranks may return before the root
-    /// has arrived, so they can be a limited number of calls ahead.
+    /// The result has the same bits as the result of [`all_reduce`](Self::all_reduce). All ranks except the root may
+    /// return before the root has arrived, so they can be a limited number of calls ahead.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the lengths or the roots differ; [`Error::RankLeft`].
@@ -90,7 +91,7 @@ impl Communicator {
         Ok(())
     }
 
-    /// Sends each rank's values to the root; all except the root then continue.
+    /// Sends each rank's values to the root over lanes. The root combines them, and the other ranks continue.
     async fn reduce_one_way<T: Plain + Default>(
         &mut self,
         root: usize,

@@ -1,8 +1,8 @@
 //! Reduce-scatter.
 //!
 //! Required: values of one length on all ranks, divided into one equal part for each rank. Checked: the lengths, by
-//! comparing them. Algorithm: an all-to-all of the parts; each rank folds its own, so that the work is divided too.
-//! Result: each rank has its part of the combination of all ranks' values.
+//! comparing them. Algorithm: an all-to-all of the parts, after which each rank folds its own part, so that the work is
+//! divided too. Result: each rank has its part of the combination of all ranks' values.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
@@ -10,11 +10,11 @@ use crate::message::{self, Plain};
 use crate::reduction::{Fold, Node};
 
 impl Communicator {
-    /// Combines all ranks' `values` and scatters the result: `part` gets this rank's part of the result. The order is
-    /// one fixed tree over rank numbers, left before right.
+    /// Combines all ranks' `values` and scatters the result: `part` gets this rank's part of the result. The values are
+    /// combined in one fixed tree over rank numbers, left before right.
     ///
-    /// `combine` must be elementwise: it is called with parts of the slices. If it is, the bits are the same as those
-    /// of [`all_reduce`](Self::all_reduce).
+    /// `combine` must be elementwise, because it is called with parts of the slices. The result then has the same bits
+    /// as the result of [`all_reduce`](Self::all_reduce).
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].

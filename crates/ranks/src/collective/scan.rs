@@ -1,9 +1,11 @@
-//! Scans: running combinations over the ranks, with or without this rank's values.
+//! Scans: running combinations over the ranks. An inclusive scan includes this rank's values, an exclusive scan does
+//! not.
 //!
 //! Required: values of one length. Checked: the lengths, by comparing them. Algorithm between threads: an exchange in
 //! which each rank folds the values of the ranks before it. Over messages, the steps of an all-reduce, in which each
-//! rank keeps the covers of the ranks before it. All other reductions use the same tree, so the last rank's scan has
-//! the bits of the all-reduce. Result: each rank has the combination of the values of the ranks before it.
+//! rank keeps the nodes of the ranks before it. All other reductions use the same tree, so the last rank's inclusive
+//! scan has the same bits as an all-reduce. Result: each rank has the combination of the values of the ranks before it
+//! and, in an inclusive scan, of its own values.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
@@ -36,7 +38,7 @@ impl Communicator {
     }
 
     /// Overwrites `values` with the combination of the values of all ranks before this rank. On rank 0, `values` does
-    /// not change. In all other respects, this is like [`scan`](Self::scan).
+    /// not change. In all other respects, this method works as [`scan`](Self::scan) does.
     ///
     /// # Errors
     /// Returns the same errors as [`scan`](Self::scan).

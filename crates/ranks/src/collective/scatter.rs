@@ -1,9 +1,9 @@
 //! Scatter.
 //!
 //! Required: the root; on all ranks the same number of values for [`scatter`](Communicator::scatter), any number for
-//! [`scatter_v`](Communicator::scatter_v). Checked: both, by comparing them. Algorithm: between threads, an exchange in
-//! which the root deposits everything and each rank copies its part. Over messages, the root sends each rank its part.
-//! Result: each rank has its part.
+//! [`scatter_v`](Communicator::scatter_v). Checked: the root and, where required, the lengths, by comparing them.
+//! Algorithm: between threads, an exchange in which the root deposits the values of all ranks and each rank copies its
+//! part. Over messages, the root sends each rank its part. Result: each rank has its part of the root's values.
 
 use crate::check::rooted;
 use crate::communicator::{Call, Communicator};
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::message::{self, Plain};
 
 impl Communicator {
-    /// Distributes the root's `values` to the ranks in order of rank, `part.len()` values to each. On other ranks
+    /// Distributes the root's `values` to the ranks in order of rank, `part.len()` values to each. On the other ranks,
     /// `values` is ignored.
     ///
     /// # Errors
@@ -67,8 +67,8 @@ impl Communicator {
         Ok(())
     }
 
-    /// Distributes the root's `parts`, of any lengths, to the ranks, and returns each rank's own part. On other ranks
-    /// `parts` is ignored.
+    /// Distributes the root's `parts`, of any lengths, to the ranks, and returns each rank's own part. On the other
+    /// ranks, `parts` is ignored.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the ranks name different roots; [`Error::RankLeft`].

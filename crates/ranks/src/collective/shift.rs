@@ -1,8 +1,9 @@
 //! Shift.
 //!
 //! Required: values of one length and the same displacement on all ranks. Checked by the receiver of a message: the
-//! displacement, and that the message fits. Algorithm: a message to the rank ahead and one from the rank behind;
-//! between threads over lanes (`neighbours.rs`). Result: each rank has the values of the rank behind it.
+//! displacement, and that the message has the expected length. Algorithm: each rank sends a message to the rank ahead
+//! and receives a message from the rank behind; between threads, over lanes (`neighbours.rs`). Result: each rank has
+//! the values of the rank behind it.
 
 use crate::collective::neighbours::{Besides, Hearing, copy, fits};
 use crate::communicator::{Call, Communicator};
@@ -15,8 +16,8 @@ impl Communicator {
     /// `received` with the values of the rank equally far behind.
     ///
     /// # Errors
-    /// Returns [`Error::RankLeft`] if the rank behind has ended; [`Error::Truncated`] if its values have another
-    /// length; [`Error::Mismatch`] if ranks make different calls; [`Error::Transport`].
+    /// Returns [`Error::RankLeft`] if the rank behind has ended; [`Error::Truncated`] if that rank's values have
+    /// another length; [`Error::Mismatch`] if ranks make different calls; [`Error::Transport`].
     ///
     /// # Example
     /// ```

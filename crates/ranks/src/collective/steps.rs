@@ -1,11 +1,11 @@
-//! Runs a collective over messages on one rank, which sends to ranks and receives from ranks. Each message says which
-//! collective it belongs to.
+//! Runs a collective over messages on one rank, which sends messages to other ranks and receives messages from them.
+//! Each message says which collective it belongs to.
 //!
-//! The label's tag holds the call and the number of earlier collectives of the communicator. The first eight bytes hold
-//! the number that must be the same on all ranks (a root, a length). Messages from one rank arrive in the order of its
-//! collectives. So the first message of the collective context from a rank must belong to the current call. If it does
-//! not, the two ranks have made different calls. A rank that waits long sends a notice (`notices.rs`), so that ranks in
-//! different calls do not wait for each other for ever.
+//! The label's tag holds the call and the number of earlier collectives of the communicator. The message's first eight
+//! bytes hold the number that must be the same on all ranks, such as a root or a length. Messages from one rank arrive
+//! in the order of its collectives. So the first message in the context of collectives from a rank must belong to the
+//! current call. If the message belongs to another call, the two ranks have made different calls. A rank that waits for
+//! a long time sends a notice (`notices.rs`). So ranks in different calls do not wait for each other for ever.
 //!
 //! A collective that fails or is abandoned stops the communicator, because sent messages cannot be recalled.
 
@@ -25,16 +25,17 @@ use crate::reduction::{Fold, Node};
 use crate::settings::Order;
 use crate::trace::Activity;
 
-/// The number of bytes that a broadcast passes on at a time.
+/// The number of bytes in each piece that a broadcast sends.
 const PIECE: usize = 1 << 17;
 
-/// On a fabric that polls, a rank sends a notice to the rank that it waits for after this many unsuccessful polls.
+/// On a fabric that needs polls to make progress, the number of unsuccessful polls after which a rank sends a notice to
+/// the awaited rank.
 const POLLS: u32 = 8;
 
-/// The maximum number of words that are received into memory on the stack.
+/// The maximum number of words of a message that a rank receives into memory on the stack.
 const FEW: usize = 8;
 
-/// The bits of a node's word that hold its level.
+/// The number of bits that hold a node's level, in the word that describes the node; the node's index is above them.
 const LEVEL_BITS: u32 = 6;
 
 /// One rank's part in a collective that is in progress.
@@ -56,7 +57,7 @@ impl std::ops::Deref for Body {
 }
 
 impl Communicator {
-    /// Runs a collective over messages.
+    /// Runs this rank's part of a collective over messages, which `body` performs.
     pub(crate) async fn stepwise<R>(
         &mut self,
         call: Call,
@@ -67,7 +68,7 @@ impl Communicator {
             return Err(error.clone());
         }
         let own = self.calls.begin(call, number as u64);
-        // Remains set if this future is dropped before its end.
+        // This error remains set if this future is dropped before its end.
         self.stopped = Some(Error::Abandoned { collective: call.name() });
         let _noting = self.noting(Activity::Communication, call.name());
         let compared = match self.settings.is_checked {
@@ -93,12 +94,12 @@ impl Steps<'_> {
         self.communicator.size()
     }
 
-    /// Sends `bytes` to a rank.
+    /// Sends a message with these bytes to a rank.
     pub(crate) fn send(&self, to: usize, bytes: &[u8]) -> Result<(), Error> {
         self.send_all(to, &[bytes])
     }
 
-    /// Sends the concatenation of these parts, at most three.
+    /// Sends a message that is the concatenation of `parts`, of which there are at most three.
     pub(crate) fn send_all(&self, to: usize, parts: &[&[u8]]) -> Result<(), Error> {
         let Self { communicator: Communicator { fabric, group, .. }, own, .. } = *self;
         let (number, mut all) = (own.number.to_le_bytes(), [&[][..]; 4]);
@@ -108,7 +109,7 @@ impl Steps<'_> {
         fabric.send_parts(group.world(to), label, &all[..=parts.len()])
     }
 
-    /// Sends a rank the bytes that `write` appends, of about this length.
+    /// Sends a rank the bytes that `write` appends, whose expected number is `length`.
     pub(crate) fn send_parts(&self, to: usize, length: usize, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
         let mut message = self.communicator.fabric.memory(size_of::<u64>() + length);
         message.extend_from_slice(&self.own.number.to_le_bytes());
@@ -116,7 +117,7 @@ impl Steps<'_> {
         self.communicator.post(Traffic::Collectives, to, self.own.tag, Cow::Owned(message))
     }
 
-    /// Waits for the message from a rank.
+    /// Waits for the message of this call from a rank, and returns its body.
     pub(crate) async fn receive(&self, from: usize) -> Result<Body, Error> {
         let fabric = &*self.communicator.fabric;
         let mut polls = 0;
@@ -130,13 +131,13 @@ impl Steps<'_> {
         }
     }
 
-    /// Waits for the message from a rank and passes its bytes to `read`, once. If the fabric can, it shows the bytes to
-    /// `read` in place, possibly while it holds its locks.
+    /// Waits for the message of this call from a rank and passes its body to `read`, once. If the fabric can, it shows
+    /// the bytes to `read` in place, possibly while it holds its locks.
     pub(crate) async fn read(&self, from: usize, mut read: impl FnMut(&[u8]) + Send + Unpin) -> Result<(), Error> {
         let (fabric, notices, own) = (&*self.communicator.fabric, self.notices(), self.own);
         let mut polls = 0;
         loop {
-            // Anything that arrived instead of the message of this call: the bytes of a notice, or the number of any
+            // The message that arrived instead of the message of this call: the bytes of a notice, or the number of any
             // other message.
             let (mut came, mut bytes) = (None, Vec::new());
             let look = |envelope: Envelope, sent: &[u8]| {
@@ -178,7 +179,7 @@ impl Steps<'_> {
         Ok(Some(Signature { tag: label.tag, number }))
     }
 
-    /// Whether a message belongs to this call. A marker is ignored, because its notice was already handled.
+    /// Whether a message belongs to this call. Returns false for a marker of an earlier call, which is then ignored.
     fn is_own(&self, theirs: Signature, source: usize) -> Result<bool, Error> {
         if theirs == self.own {
             return Ok(true);
@@ -189,7 +190,8 @@ impl Steps<'_> {
         Err(self.communicator.disagree(self.own, source, theirs))
     }
 
-    /// Waits for a message from a rank, or for a notice. After a long wait, sends the rank a notice.
+    /// Waits for a message from a rank, or for a notice from any rank. After a long wait, sends the awaited rank a
+    /// notice.
     async fn told<R>(
         &self,
         from: usize,
@@ -234,7 +236,7 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// After a one-way message was received, lets its sender continue.
+    /// After a one-way message was received, sends its sender a credit, if a credit is due.
     pub(crate) fn let_go_on(&self, from: usize, length: usize) -> Result<(), Error> {
         let Communicator { fabric, group, pace, .. } = self.communicator;
         if pace.note_heard(from, length) {
@@ -244,12 +246,13 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Waits for the message from a rank and copies its bytes.
+    /// Waits for the message of this call from a rank and copies its body, which must be as long as `bytes`.
     pub(crate) async fn receive_into(&self, from: usize, bytes: &mut [u8]) -> Result<(), Error> {
         self.read(from, |body| bytes.copy_from_slice(body)).await
     }
 
-    /// Waits for the message from a neighbour and copies it; it must fill the memory exactly.
+    /// Waits for the message of this call from a neighbour and copies its body. Returns an error if the body is not as
+    /// long as `bytes`.
     pub(crate) async fn receive_exactly(&self, from: usize, bytes: &mut [u8]) -> Result<(), Error> {
         let (mut sent, room) = (0, bytes.len());
         let read = |body: &[u8]| {
@@ -263,7 +266,7 @@ impl Steps<'_> {
     }
 
     /// Waits for the message from a rank, which has as many values as `own`, and passes both to `combine`. Few values
-    /// are copied to the stack first; many are used in place.
+    /// are copied to the stack first; many values are used in the memory of the message.
     async fn receive_few_or_many<T: Plain>(
         &self,
         from: usize,
@@ -295,8 +298,8 @@ impl Steps<'_> {
         self.communicator.fabric.give_back(body.0);
     }
 
-    /// Combines all ranks' values on all ranks; the number of ranks must be a power of two. It works as
-    /// [`all_fold`](Self::all_fold), but each block has one partial, which is in `values`.
+    /// Combines all ranks' values on all ranks; the number of ranks must be a power of two. The method works as
+    /// [`all_fold`](Self::all_fold) does, but each block has one partial, which is in `values`.
     pub(crate) async fn all_combine<T: Plain>(
         &self,
         values: &mut [T],
@@ -321,8 +324,8 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Combines all ranks' values at rank 0, and returns them there; the number of ranks must be a power of two. Like
-    /// [`reduce`](Self::reduce), but with one partial for each rank.
+    /// Combines all ranks' values at rank 0, and returns them there; the number of ranks must be a power of two. The
+    /// method works as [`reduce`](Self::reduce) does, but each rank has one partial.
     pub(crate) async fn combine<T: Plain>(
         &self,
         values: &[T],
@@ -345,13 +348,13 @@ impl Steps<'_> {
     }
 
     /// Sends the root's bytes to all ranks over a binomial tree in log₂ size steps. A long message is sent in pieces; a
-    /// rank passes each piece on while the next is being sent.
+    /// rank passes each piece on while the next piece is on its way.
     pub(crate) async fn broadcast(&self, root: usize, bytes: &mut [u8]) -> Result<(), Error> {
         let size = self.size();
         let distance = (self.rank() + size - root) % size;
         let member = |distance: usize| (distance + root) % size;
         // The rank at distance d receives from distance d without its lowest bit. It sends to the distances that have
-        // one more bit, below that one.
+        // one more bit, below that lowest bit.
         let lowest = if distance == 0 { size.next_power_of_two() } else { 1 << distance.trailing_zeros() };
         let whole = if size == 2 { bytes.len() } else { PIECE };
         // An empty message is also one piece.
@@ -370,7 +373,7 @@ impl Steps<'_> {
             for to in children(lowest) {
                 self.send(to, piece)?;
             }
-            // Waits only after all children have been sent to.
+            // Waits only after the piece was sent to all children.
             for to in children(lowest) {
                 self.keep_pace(to, piece.len()).await?;
             }
@@ -378,9 +381,9 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Folds all ranks' covers into the cover of rank 0, along a binomial tree. In step k, each remaining rank takes
-    /// the cover of the rank 2^k above it, whose ranks follow its own. The result at the root has the same bits for any
-    /// number of ranks.
+    /// Folds all ranks' covers into the cover of rank 0, along a binomial tree. In step k, each remaining rank folds
+    /// the cover of the rank 2^k above it into its own cover. The leaves of that cover follow the leaves of its own
+    /// cover. The result at rank 0 has the same bits for any number of ranks.
     pub(crate) async fn reduce<T: Plain + Default>(
         &self,
         own: &mut Fold<T>,
@@ -405,14 +408,15 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Folds the covers of all ranks on each rank, in ⌈log₂ size⌉ steps. In step k, each block of 2^k ranks has one
-    /// cover, which all of its ranks hold, and meets the block next to it. Each rank exchanges covers with its partner
-    /// there. If the upper block has fewer ranks, some ranks of the lower one have no partner. They get the cover from
-    /// a rank that has one, along a binomial tree.
+    /// Folds the covers of all ranks on each rank, in ⌈log₂ size⌉ steps. In step k, all ranks of a block of 2^k ranks
+    /// hold the same cover, and the block meets the block next to it. Each rank exchanges covers with its partner in
+    /// the other block. If the upper block has fewer ranks, some ranks of the lower block have no partner. Ranks
+    /// without a partner get the upper block's cover from ranks of their own block, along a binomial tree.
     ///
-    /// Of two neighbouring blocks, the lower cover is folded first, so that the nodes belong to the same tree.
+    /// Of two neighbouring blocks, the cover of the lower block is folded first, so that the nodes belong to the same
+    /// tree.
     ///
-    /// If `before` is given, it gets the covers of the ranks before this rank.
+    /// If `before` is given, the covers of the ranks before this rank are folded into it.
     pub(crate) async fn all_fold<T: Plain + Default>(
         &self,
         own: &mut Fold<T>,
@@ -431,7 +435,7 @@ impl Steps<'_> {
             let partners = size.saturating_sub(upper).min(width);
             other.clear(own.length());
             if partners == 0 {
-                // There is no block next to this block, and the tree has no node there.
+                // There is no block above this block, so the tree has no node there.
             } else if rank >= upper {
                 self.send_cover(lower + place, own)?;
                 self.receive_cover(lower + place, &mut other, combine).await?;
@@ -465,7 +469,8 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Sends the nodes of a fold: for each, a word with its level and index, and its partial.
+    /// Sends the nodes of a fold. For each node, the message has a word with the node's level and index, and the node's
+    /// partial.
     pub(crate) fn send_cover<T: Plain + Default>(&self, to: usize, cover: &Fold<T>) -> Result<(), Error> {
         let length: usize = cover.nodes().map(|(_, partial)| size_of::<u64>() + size_of_val(partial)).sum();
         self.send_parts(to, length, |message| {
@@ -489,7 +494,7 @@ impl Steps<'_> {
     }
 }
 
-/// Folds the nodes of a message into `own`, after the nodes that it has.
+/// Folds the nodes of a message into `own`. The nodes of the message follow the nodes that `own` has.
 fn read_cover<T: Plain + Default>(
     body: &[u8],
     own: &mut Fold<T>,

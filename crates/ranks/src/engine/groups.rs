@@ -1,4 +1,4 @@
-//! The reduction tree, which several workers climb together.
+//! The reduction tree of a round, which several workers climb together.
 //!
 //! Leaves are handed out in *groups*: complete nodes of one level. So a group's partial is a node of the tree, whatever
 //! the group's size. A worker that finishes a group climbs the tree. At each parent, the first of the two workers to
@@ -11,17 +11,17 @@ use lehr_sync::{AtomicUsize, Mutex, Ordering};
 use super::Round;
 use crate::reduction::{Fold, Node};
 
-/// The number of groups per worker. With this many, the last worker to finish is late by only a fraction of a per cent.
-/// The cost of the groups is still negligible.
+/// The minimum number of groups per worker, if there are enough leaves. The last worker to finish is late by at most
+/// one group, so many groups balance the workers. With this number, the cost of the groups is still negligible.
 const GROUPS_PER_WORKER: usize = 64;
 
 /// The groups of a round; see the [module](self).
 pub(super) struct Groups {
     leaves: usize,
-    /// A group has 2^level leaves.
+    /// The level of the groups' nodes: a group has 2^level leaves.
     level: u32,
-    /// For each group, its partial and, while workers climb, the partial of the node whose first group it is. Only the
-    /// worker that runs the group uses it, or the worker that `turnstiles` let pass.
+    /// A cell for the partial of each group. While workers climb, the cell of a node's first group holds the node's
+    /// partial. Only the worker that runs the group uses the cell, or the worker that `turnstiles` let pass.
     cells: Box<[CachePadded<Mutex<Fold>>]>,
     /// For each inner node: 1 if only one of its two children has arrived, otherwise 0.
     turnstiles: Box<[AtomicUsize]>,
@@ -63,7 +63,7 @@ impl Groups {
             fold.clear(round.len());
             let start = group << self.level;
             for leaf in start..self.leaves.min(start + (1 << self.level)) {
-                // Numbered within the group, because its fold is a tree of its own.
+                // The leaf is numbered within the group, because the group's fold is a tree of its own.
                 fold.push(Node::leaf(leaf - start), &combine, |partial| round.map(leaf, partial));
             }
             fold.root(&combine);
@@ -93,7 +93,7 @@ impl Groups {
         for (above, offset) in self.offsets.iter().enumerate() {
             let sibling = index ^ 1;
             index /= 2;
-            // The right sibling covers no leaf, so the parent equals its left child.
+            // The sibling, on the right, covers no leaf, so the parent equals its left child.
             if sibling << above >= self.cells.len() {
                 continue;
             }

@@ -44,10 +44,10 @@ impl<T> LeafCells<T> {
     /// Passes the cell of a leaf to `change`. Waits while another worker uses the cell, which no engine allows within a
     /// round.
     ///
-    /// Cost: one uncontended lock. Do not call it again for the same leaf inside `change`.
+    /// Cost: one uncontended lock. Do not call `with` for the same leaf inside `change`: it would wait for ever.
     ///
     /// # Panics
-    /// Panics if there is no such leaf.
+    /// Panics if there is no leaf with this number.
     pub fn with<R>(&self, leaf: usize, change: impl FnOnce(&mut T) -> R) -> R {
         change(&mut self.cells[leaf].lock())
     }
@@ -58,12 +58,12 @@ impl<T> LeafCells<T> {
     }
 }
 
-/// Cells as bytes, for processes that did not compute their content.
+/// Writes cells as bytes and reads them back, for processes that did not compute the cells' content.
 pub trait CellBytes: Sync {
-    /// Appends the content of a leaf's cell.
+    /// Appends the content of a leaf's cell to `bytes`.
     fn write(&self, leaf: usize, bytes: &mut Vec<u8>);
 
-    /// Overwrites a leaf's cell with the bytes appended for it.
+    /// Overwrites a leaf's cell with the content that [`write`](Self::write) appended for this leaf.
     fn read(&self, leaf: usize, bytes: &[u8]);
 }
 

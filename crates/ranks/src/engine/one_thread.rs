@@ -31,7 +31,7 @@ pub struct OneThread {
 }
 
 impl OneThread {
-    /// Creates rounds over this many rows.
+    /// Creates rounds over `rows` rows.
     pub fn new(rows: usize) -> Self {
         Self { partition: Partition::new(rows, 1), fold: Fold::new(0) }
     }
@@ -56,7 +56,7 @@ impl Rounds for OneThread {
     }
 }
 
-/// Runs a loop over the rounds of [`OneThread`], which never waits.
+/// Runs a loop over the rounds of [`OneThread`] to its end with one poll, because these rounds never wait.
 pub(super) fn run(mut the_loop: Loop<'_>) -> Result<usize, Error> {
     match the_loop.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(_) => Ok(0),

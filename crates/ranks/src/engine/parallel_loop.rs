@@ -6,7 +6,7 @@ use super::groups::Groups;
 use super::{Pending, Round, Rounds};
 use crate::partition::Partition;
 
-/// The rounds of the one loop.
+/// Runs the rounds of a method's one loop, each as a parallel loop over groups of leaves.
 pub(super) struct OnLoop {
     partition: Partition,
     groups: Groups,
@@ -39,7 +39,7 @@ impl Rounds for OnLoop {
     }
 }
 
-/// Resets the tree when it is dropped, so that it can be used again after a round that panicked.
+/// Resets the groups' tree when dropped, so that the next round can use the tree after a round that panicked.
 pub(super) struct Resetting<'a>(pub(super) &'a Groups);
 
 impl Drop for Resetting<'_> {

@@ -1,9 +1,10 @@
-//! Persistent receivers that get block numbers, and a countdown: paper 003 figure 2.
+//! Persistent receivers that get the numbers of blocks, and a countdown of the blocks that are left: paper 003 figure
+//! 2.
 //!
 //! There are as many receivers as workers, and they stay at one port for the whole run. A round posts the numbers of
-//! all groups of leaves; each receiver runs the group it is given and counts down. Unlike in the paper, the loop does
-//! not sleep at the countdown. It takes numbers from the port itself until there are none, and then waits only for the
-//! groups that receivers have begun. So a round does not need a free worker, and one worker is enough for everything.
+//! all groups of leaves to the port. A receiver runs each group that it gets and counts down. Unlike in the paper, the
+//! loop does not sleep at the countdown. The loop takes numbers from the port itself until there are none, and then
+//! waits only for the groups that receivers have begun. So a round needs no other worker, and one worker is enough.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -17,7 +18,7 @@ use super::parallel_loop::Resetting;
 use super::{Pending, Round, Rounds};
 use crate::partition::Partition;
 
-/// The rounds of the one loop.
+/// Runs the rounds of a method's one loop by posting groups of leaves to receivers.
 pub(super) struct OnPorts {
     partition: Partition,
     groups: Groups,
@@ -28,16 +29,16 @@ pub(super) struct OnPorts {
 
 /// The part of a round that the receivers share.
 struct Floor {
-    /// The round, lent to the receivers while it lasts.
+    /// The function that runs a group, lent to the receivers while a round lasts.
     round: Loan<usize>,
-    /// The number of groups that have not ended.
+    /// The number of groups of the round that have not ended.
     left: CachePadded<AtomicUsize>,
-    /// The first panic of the round.
+    /// The payload of the first panic in the round.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 impl Floor {
-    /// Runs a group through the loan and counts down, even if the group panics.
+    /// Runs a group of the lent round and counts down, even if the group panics.
     fn run(&self, group: usize) {
         match catch_unwind(AssertUnwindSafe(|| self.round.call(group))) {
             Ok(was_lent) => debug_assert!(was_lent, "a round lasts until all its groups have ended"),
@@ -79,7 +80,7 @@ impl Rounds for OnPorts {
         Box::pin(async move {
             assert_eq!(total.len(), round.len(), "the total has the length of a partial");
             let Self { groups, blocks, floor, .. } = self;
-            // Relaxed: opening the loan publishes it.
+            // Relaxed: opening the loan publishes this count.
             floor.left.store(groups.len(), Ordering::Relaxed);
             floor.round.lend(&|group| groups.run(round, group), || {
                 for group in 0..groups.len() {

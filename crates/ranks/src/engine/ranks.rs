@@ -11,10 +11,10 @@ use crate::partition::Partition;
 use crate::timing::{Phases, Spread};
 use crate::trace::Trace;
 
-/// The rounds of one rank.
+/// Runs the rounds of the loop on one rank.
 pub(super) struct OnRanks {
     communicator: Communicator,
-    /// An engine that has ranks.
+    /// The engine: [`Engine::Ranks`] or [`Engine::MapReduce`].
     engine: Engine,
     partition: Partition,
     /// The number of ranks in each process.
@@ -31,7 +31,7 @@ impl OnRanks {
     }
 }
 
-/// A round as a map-reduce: the state is the total, and each key is a run of its numbers.
+/// A round as a map-reduce: the state is the total, and the value of each key is a run of the total's numbers.
 struct AsMapReduce<'a> {
     round: &'a dyn Round,
     partition: Partition,
@@ -46,7 +46,7 @@ impl MapReduce for AsMapReduce<'_> {
 
     fn map(&self, rows: Range<usize>, _: &Vec<f64>, emit: &mut dyn FnMut(u64, &[f64])) {
         let (width, length) = (self.width(), self.round.len());
-        // The last key may have fewer numbers.
+        // The last key's run may have fewer numbers, so it is padded with zeros.
         let mut partial = vec![0.0; length.next_multiple_of(width)];
         self.round.map(rows.start / self.partition.leaf_size(), &mut partial[..length]);
         for (key, value) in partial.chunks_exact(width).enumerate() {
@@ -107,7 +107,7 @@ impl Rounds for OnRanks {
             }
             let mut bytes = Vec::new();
             for leaf in self.leaves() {
-                // The length comes before the content but is only known after it was written.
+                // The length comes before the content, but is known only after the content was written.
                 let start = bytes.len();
                 bytes.extend_from_slice(&[0; size_of::<u64>()]);
                 cells.write(leaf, &mut bytes);
@@ -116,7 +116,7 @@ impl Rounds for OnRanks {
             }
             let all = self.communicator.all_gather_v(&bytes).await?;
             if !self.is_first_here() {
-                // Waits until the first rank of this process has written the cells.
+                // The first rank of this process writes the cells; this rank waits until it has.
                 return self.communicator.barrier().await;
             }
             for (rank, bytes) in all.iter().enumerate() {

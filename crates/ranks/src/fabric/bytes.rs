@@ -1,9 +1,10 @@
-//! Ranks of one process, through the codec. Each message becomes a frame in its receiver's stream and is decoded there.
-//! So everything that depends on the wire format runs, and is tested, without a network.
+//! Ranks of one process that exchange messages in their wire format. Each message becomes a frame in its receiver's
+//! stream, and the receiver decodes it. So everything that depends on the wire format runs, and is tested, without a
+//! network.
 //!
-//! Each receiver has one stream, under a lock. A receiver decodes all available bytes into its [`Inbox`]; a sender
-//! rings the inbox after it has written. A receiver that is about to wait registers, and then looks at the stream once
-//! more, so that it misses no ring.
+//! Each receiver has one stream, under a lock. A receiver decodes all available bytes into its [`Inbox`]. After a
+//! sender has written, it wakes the waiters of the inbox. A receiver that is about to wait registers in its inbox, and
+//! then looks at the stream once more, so that it misses no message.
 
 use std::borrow::Cow;
 use std::task::{Context, Poll};
@@ -15,7 +16,7 @@ use super::{Envelope, Fabric, Label, Message, Pattern, Ticket};
 use crate::error::Error;
 use crate::frame::{self, Frame};
 
-/// One rank's end; see [`endpoints`].
+/// One rank's end of the fabric; see [`endpoints`].
 pub struct Endpoint {
     ranks: Arc<[Rank]>,
     rank: usize,
@@ -30,7 +31,7 @@ struct Rank {
 /// The frames that were sent to a rank and have not been decoded.
 struct Stream {
     bytes: Vec<u8>,
-    /// The number of frames that each rank has written.
+    /// The number of frames that each rank has written to this stream.
     written: Vec<u64>,
     /// The number of frames that were read from each rank.
     read: Vec<u64>,
@@ -60,7 +61,7 @@ impl Endpoint {
         self.ranks[to].inbox.ring();
     }
 
-    /// Decodes the bytes that have arrived.
+    /// Decodes the bytes that have arrived, and delivers their messages to this rank's inbox.
     fn drain(&self) -> Result<(), Error> {
         let Rank { stream, inbox } = &self.ranks[self.rank];
         let mut stream = stream.lock();

@@ -1,10 +1,10 @@
-//! The inbox of one rank: messages that have arrived and not been received, and waiting receives. It does the matching
-//! for every fabric that can only transport messages.
+//! The inbox of one rank holds messages that have arrived and not been received, and waiting receives. An inbox does
+//! the matching for every fabric that can only transport messages.
 //!
 //! A fabric [`deliver`](Inbox::deliver)s messages in the order in which each source sent them, and passes receives on.
-//! A pending receive has a number, drawn at its first poll. It takes the earliest message that matches it, unless a
-//! receive with a lower number matches the message too. So receives match in the order of their first polls, as MPI
-//! requires of posted receives. A pending receive reserves no message.
+//! A pending receive has a number, which it drew at its first poll. A receive takes the earliest message that matches,
+//! unless a pending receive with a lower number matches that message too. So receives match in the order of their first
+//! polls, as MPI requires of posted receives. A pending receive reserves no message.
 //!
 //! A search scans waiting messages of other contexts and tags too, so it is slow in programs that leave thousands of
 //! messages waiting.
@@ -17,16 +17,17 @@ use lehr_sync::{AtomicUsize, Mutex, Ordering};
 use super::{Envelope, Message, Pattern, Ticket};
 use crate::error::Error;
 
-/// Messages for one rank.
+/// The messages for one rank, and the receives of this rank that wait for messages.
 #[derive(Debug)]
 pub struct Inbox {
     rank: usize,
     size: usize,
     state: Mutex<State>,
-    /// The numbers of messages and of waiting receives when the lock was last released.
+    /// The number of messages when the lock was last released, and, in `waiting`, the number of waiting receives and
+    /// probes.
     messages: AtomicUsize,
     waiting: AtomicUsize,
-    /// The number of messages and ends that have arrived.
+    /// The number of messages that have arrived, plus the number of ranks that have ended.
     news: AtomicUsize,
 }
 
@@ -34,9 +35,9 @@ pub struct Inbox {
 struct State {
     /// The messages in order of arrival.
     messages: VecDeque<Message>,
-    /// The waiting receives in the order of their numbers.
+    /// The waiting receives and probes, in the order of their numbers.
     waiting: Vec<Waiting>,
-    /// The number of the next waiting receive.
+    /// The number that the next waiting receive or probe gets.
     next: u64,
     /// The ranks that have ended, in the order in which they ended.
     ended: Vec<Ended>,
@@ -46,7 +47,7 @@ struct State {
 struct Waiting {
     number: u64,
     pattern: Pattern,
-    /// Whether the waiter will take the message. A probe leaves it, so no other receive has to wait behind a probe.
+    /// Whether the waiter will take its message. A probe leaves the message, so no receive has to wait behind a probe.
     takes: bool,
     waker: Waker,
 }
@@ -89,7 +90,8 @@ impl Inbox {
     /// Whether the inbox had neither a message nor a waiter when its lock was last released, as far as this thread
     /// sees.
     pub fn is_idle(&self) -> bool {
-        // Relaxed: a caller that relies on it holds a lock under which messages are put here and waiting begins.
+        // Relaxed: a caller that relies on the answer holds a lock under which messages are put here and waiting
+        // begins.
         self.is_empty() && !self.has_waiting()
     }
 
@@ -99,10 +101,11 @@ impl Inbox {
         self.messages.load(Ordering::Relaxed) == 0
     }
 
-    /// Returns a number that changes with each message and each end that arrives. A fabric that looks often can compare
-    /// it, and look here only after a change. If the fabric sees an old number, it only looks later.
+    /// Returns a number that changes with each message that arrives and with each rank that ends. A fabric that looks
+    /// often can compare this number with the last one, and search the inbox only after a change. If the fabric sees an
+    /// old number, it only searches later.
     pub fn news(&self) -> usize {
-        // Relaxed: a look follows under the lock.
+        // Relaxed: the search that follows is under the lock.
         self.news.load(Ordering::Relaxed)
     }
 
@@ -124,7 +127,7 @@ impl Inbox {
     }
 
     /// Records that a rank has ended: failed because of `culprit`, or in order if `culprit` is `None`. Only the first
-    /// record counts.
+    /// record of each rank counts.
     pub fn end(&self, rank: usize, culprit: Option<usize>) {
         let mut state = self.state.lock();
         if state.ended.iter().all(|ended| ended.rank != rank) {
@@ -136,13 +139,13 @@ impl Inbox {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Wakes the waiters, so that they poll again; for a fabric that keeps arrived messages elsewhere.
+    /// Wakes all waiters, so that they poll again. A fabric that keeps arrived messages elsewhere calls this method.
     pub fn ring(&self) {
         let wakers = self.state.lock().wakers(|_| true);
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Implements [`Fabric::poll_receive`](super::Fabric::poll_receive) for the messages here.
+    /// Implements [`Fabric::poll_receive`](super::Fabric::poll_receive) for the messages in this inbox.
     ///
     /// # Errors
     /// Returns the same errors as that method.
@@ -157,7 +160,7 @@ impl Inbox {
         self.poll(pattern, turn, true, waiting_in, context, take)
     }
 
-    /// Implements [`Fabric::take_if_come`](super::Fabric::take_if_come) for the messages here.
+    /// Implements [`Fabric::take_if_come`](super::Fabric::take_if_come) for the messages in this inbox.
     pub fn take_if_come(&self, pattern: &Pattern) -> Option<Message> {
         if self.is_empty() {
             return None;
@@ -169,7 +172,7 @@ impl Inbox {
         message
     }
 
-    /// Implements [`Fabric::poll_probe`](super::Fabric::poll_probe) for the messages here.
+    /// Implements [`Fabric::poll_probe`](super::Fabric::poll_probe) for the messages in this inbox.
     ///
     /// # Errors
     /// Returns the same errors as that method.
@@ -190,7 +193,7 @@ impl Inbox {
         let mut state = self.state.lock();
         let gone = state.leave(number);
         self.count(&state);
-        // A receive that waited behind this one may be next.
+        // A receive that waited behind this receive may be next.
         let wakers = state.wakers(|_| true);
         drop(state);
         drop(gone);
@@ -221,7 +224,7 @@ impl Inbox {
         };
         let gone = turn.0.take().and_then(|number| state.leave(number));
         self.count(&state);
-        // One of the remaining messages may be for a receive that waited behind this one.
+        // One of the remaining messages may be for a receive that waited behind this receive.
         let wakers = if gone.is_some() { state.wakers(|_| true) } else { Vec::new() };
         drop(state);
         drop(gone);
@@ -231,7 +234,7 @@ impl Inbox {
 }
 
 impl State {
-    /// Finds the earliest message that matches and that no waiter with a lower number would take.
+    /// Returns the position of the earliest message that matches and that no waiter with a lower number would take.
     fn find(&self, pattern: &Pattern, number: u64) -> Option<usize> {
         let before =
             || self.waiting.iter().take_while(|waiting| waiting.number < number).filter(|waiting| waiting.takes);
@@ -241,7 +244,7 @@ impl State {
         })
     }
 
-    /// Returns the rank to name in the error if the message will never arrive.
+    /// Returns the rank that the error names, if no message that matches will ever arrive.
     fn hopeless(&self, pattern: &Pattern, rank: usize, size: usize) -> Option<usize> {
         if self.messages.iter().any(|message| pattern.matches(message.source, message.label)) {
             return None;

@@ -3,7 +3,8 @@
 //!
 //! A port does not match sources and tags (paper 001 finds that CCR would need a port for each pair of ranks). So the
 //! listener puts the messages that it receives into an [`Inbox`]. The listener is a future that belongs to no task. A
-//! rank that waits for a message polls it, and a received message wakes the ranks that wait in the inbox.
+//! rank that waits for a message polls the listener. A message that arrives at the port later wakes the receives that
+//! wait in the inbox.
 
 use std::borrow::Cow;
 use std::pin::Pin;
@@ -16,7 +17,7 @@ use super::inbox::Inbox;
 use super::{Envelope, Fabric, Label, Message, Pattern, Ticket};
 use crate::error::Error;
 
-/// The posted items.
+/// An item that a rank posts to the port of another rank.
 enum Parcel {
     Message(Message),
     /// A rank has ended; it failed if there is a culprit.
@@ -26,14 +27,14 @@ enum Parcel {
     },
 }
 
-/// One rank's end; see [`endpoints`].
+/// One rank's end of the fabric; see [`endpoints`].
 pub struct Endpoint {
     ports: Arc<[Port<Parcel>]>,
     rank: usize,
     inbox: Arc<Ringing>,
     /// Moves posted messages into the inbox; never ends.
     listener: Mutex<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    /// The waker of the listener, which rings the inbox.
+    /// The waker of the listener, which wakes the waiters of the inbox.
     waker: Waker,
     culprit: Mutex<Option<usize>>,
 }
@@ -79,10 +80,10 @@ impl Endpoint {
         &self.inbox.0
     }
 
-    /// Takes the posted messages, and listens for more.
+    /// Polls the listener, which moves the posted messages into the inbox and then waits for further messages.
     fn listen(&self) {
         let mut listener = self.listener.lock();
-        // Never ready: the port is closed when this end is dropped.
+        // The listener never ends, because the port is closed only when this end is dropped.
         let _ = listener.as_mut().poll(&mut Context::from_waker(&self.waker));
     }
 
@@ -91,7 +92,7 @@ impl Endpoint {
         if let Poll::Ready(outcome) = poll(self.inbox()) {
             return Poll::Ready(outcome);
         }
-        // The listener may have been rung before this receive was registered.
+        // The listener may have been woken before this receive was registered in the inbox.
         self.listen();
         poll(self.inbox())
     }
@@ -112,7 +113,7 @@ impl Fabric for Endpoint {
 
     fn send(&self, to: usize, label: Label, bytes: Cow<'_, [u8]>) -> Result<(), Error> {
         let message = Message { source: self.rank, label, bytes: bytes.into_owned() };
-        // A closed port belongs to a rank that has ended: nothing will miss the message.
+        // A closed port belongs to a rank that has ended, so no receive will miss the message.
         drop(self.ports[to].post(Parcel::Message(message)));
         Ok(())
     }

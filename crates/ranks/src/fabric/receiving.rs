@@ -1,4 +1,4 @@
-//! A receive and a probe as futures: they keep their ticket while they are polled and give it up when they are dropped.
+//! Receives and probes as futures, which keep their ticket while they wait and give it up when they are dropped.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,20 +7,20 @@ use std::task::{Context, Poll};
 use super::{Envelope, Fabric, Message, Pattern, Ticket};
 use crate::error::Error;
 
-/// Waits for a message. Cancel-safe: it holds nothing.
+/// Waits for a message and takes it. Cancel-safe: if dropped while it waits, it has taken no message.
 #[must_use = "a receive does nothing until it is awaited"]
 pub(crate) struct Receiving<'a> {
     place: Pending<'a>,
 }
 
-/// Waits for a message and reads its bytes in place. Cancel-safe: it holds nothing.
+/// Waits for a message and passes its bytes to `read`. Cancel-safe: if dropped while it waits, it has taken no message.
 #[must_use = "a receive does nothing until it is awaited"]
 pub(crate) struct Reading<'a, F> {
     place: Pending<'a>,
     read: F,
 }
 
-/// Waits for a message without taking it. Cancel-safe: it holds nothing.
+/// Waits for a message, and returns its envelope without taking it. Cancel-safe.
 #[must_use = "a probe does nothing until it is awaited"]
 pub(crate) struct Probing<'a> {
     place: Pending<'a>,

@@ -1,20 +1,21 @@
 //! A ring of bytes in memory that a sender and a receiver share. The sender writes frames, the receiver takes them, and
 //! neither ever waits.
 //!
-//! It is for fabrics whose ranks share memory but are in different processes. The memory is an array of words, so that
-//! each access is atomic. Only this file decides the order of writes, and the model checkers see all of it.
+//! A ring is for fabrics whose ranks share memory but are in different processes. The memory is an array of words, so
+//! that each access is atomic. Only this file decides the order of writes, and the model checkers see all of it.
 //!
 //! | words | content | who writes them |
 //! | --- | --- | --- |
 //! | the first 16 | in the first word: the number of lines taken since the beginning | the receiver, now and then |
 //! | the rest, in lines of 8 | frames: a head, then the bytes | the sender; once a frame is read, the receiver zeroes the first word of each of its lines |
 //!
-//! A head is 0 as long as there is no frame; otherwise it holds the frame's length and number. It is written last, in
-//! the same line as the first 56 bytes. So a short frame moves from core to core in one cache line. A frame does not
-//! wrap around the end of the ring: if it does not fit, a head says that the rest is skipped.
+//! A head is 0 as long as there is no frame; otherwise it holds the frame's length and number. The sender writes the
+//! head last, in the same line as the first 56 bytes. So a short frame moves from core to core in one cache line. A
+//! frame does not wrap around the end of the ring. If a frame does not fit before the end, a head says that the rest of
+//! the ring is skipped.
 //!
-//! The receiver reports only now and then how much it has taken: the report lags by at most a quarter of the ring. So
-//! the sender seldom has to fetch the line with the count.
+//! The receiver reports the number of lines taken only after it has taken a quarter of the ring since its last report.
+//! So the sender seldom has to fetch the line with this number.
 
 use std::ops::Deref;
 
@@ -33,7 +34,7 @@ const LENGTH_BITS: u32 = 31;
 /// The exclusive upper bound of the numbers of frames.
 pub const NUMBERS: usize = 1 << 31;
 
-/// A word of a ring.
+/// A word of a ring's memory, which is accessed atomically.
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Word(AtomicUsize);
@@ -70,7 +71,7 @@ pub fn on_heap(bytes: usize) -> (Sender<Shared>, Receiver<Shared>) {
 ///
 /// # Safety
 /// For as long as the program runs, there are `count` words at `address`, aligned as words are, which are accessed only
-/// through [`Word`]. They are zero before the first end of a ring is made.
+/// through [`Word`]. The words are zero before the first end of a ring is made.
 #[cfg(not(any(loom, shuttle)))]
 #[allow(unsafe_code, reason = "memory that another process shares is known by its address")]
 pub unsafe fn at(address: *mut usize, count: usize) -> &'static [Word] {
@@ -83,7 +84,7 @@ pub unsafe fn at(address: *mut usize, count: usize) -> &'static [Word] {
 pub struct Sender<M> {
     memory: M,
     lines: usize,
-    /// The number of lines written, including skipped ones.
+    /// The number of lines written, including skipped lines.
     written: usize,
     /// The number of lines that the receiver is known to have taken.
     freed: usize,
@@ -94,7 +95,7 @@ pub struct Sender<M> {
 pub struct Receiver<M> {
     memory: M,
     lines: usize,
-    /// The number of lines taken.
+    /// The number of lines that the receiver has taken.
     taken: usize,
     /// The number of lines taken, as last reported to the sender.
     told: usize,
@@ -117,15 +118,15 @@ impl<M: Deref<Target = [Word]>> Sender<M> {
         Self { lines: lines(&memory), memory, written: 0, freed: 0 }
     }
 
-    /// Returns the maximum length, in bytes, that a frame should have. It is a quarter of the ring, so that there is
-    /// usually room for a frame.
+    /// Returns the maximum length, in bytes, that a frame should have. Such a frame takes about a quarter of the ring,
+    /// so that there is usually room for it.
     pub fn longest(&self) -> usize {
         (self.lines / 4).max(1) * LINE * size_of::<usize>() - size_of::<usize>()
     }
 
-    /// Sends a frame with a number below [`NUMBERS`] and returns true, or returns false if there is no room for it.
+    /// Sends a frame with a number below [`NUMBERS`]; returns whether there was room for it.
     ///
-    /// Cost: one copy.
+    /// Cost: one copy of the bytes.
     pub fn send(&mut self, number: usize, bytes: &[u8]) -> bool {
         self.send_parts(number, &[bytes])
     }
@@ -151,14 +152,15 @@ impl<M: Deref<Target = [Word]>> Sender<M> {
         let skipped = if place + needed <= self.lines { 0 } else { self.lines - place };
         let end = self.written + skipped + needed;
         if end - self.freed > self.lines {
-            // Acquire: pairs with the Release in `take`; the receiver has read these lines and zeroed their heads.
+            // Acquire: pairs with the Release in `free`; the receiver has read these lines and zeroed their first
+            // words.
             self.freed = self.memory[0].0.load(Ordering::Acquire);
             if end - self.freed > self.lines {
                 return false;
             }
         }
         if skipped > 0 {
-            // Release: pairs with the Acquire in `first`, as below; nothing else was written.
+            // Release: pairs with the Acquire in `first`. The sender has written nothing but this head.
             self.head(place).store(SKIP, Ordering::Release);
         }
         let start = if skipped > 0 { 0 } else { place };
@@ -201,7 +203,7 @@ impl<M: Deref<Target = [Word]>> Receiver<M> {
 
     /// Returns the number and the length of the next frame, if it has arrived.
     pub fn first(&mut self) -> Option<(usize, usize)> {
-        // Acquire: pairs with the Release in `send`; the bytes are visible.
+        // Acquire: pairs with the Release in `send_parts`; the bytes are visible.
         let mut head = self.head(self.taken % self.lines).load(Ordering::Acquire);
         if head == SKIP {
             let place = self.taken % self.lines;
@@ -265,16 +267,17 @@ impl<M: Deref<Target = [Word]>> Receiver<M> {
         self.free(self.taken % self.lines, lines_of(length));
     }
 
-    /// Frees lines.
+    /// Zeroes the first words of lines that were read. Reports to the sender once a quarter of the ring was taken since
+    /// the last report.
     fn free(&mut self, place: usize, count: usize) {
         for line in place..place + count {
-            // Relaxed: published by the count of lines taken, before which nothing is written here.
+            // Relaxed: published by the number of lines taken, before which the sender does not write to this line.
             self.head(line).store(0, Ordering::Relaxed);
         }
         self.taken += count;
         if self.taken - self.told >= (self.lines / 4).max(1) {
             self.told = self.taken;
-            // Release: the reads are done, and the heads are zero. Pairs with the Acquire in `send`.
+            // Release: the reads are done, and the heads are zero. Pairs with the Acquire in `send_parts`.
             self.memory[0].0.store(self.told, Ordering::Release);
         }
     }

@@ -1,5 +1,5 @@
-//! Ranks in one process. Messages between two ranks are in the inbox of the receiver (`mail`). Collectives have their
-//! own path, on which messages stay where they are written (`exchange`).
+//! The fabric of ranks in one process. Messages between two ranks go to the receiver's inbox or through a channel
+//! (`mail`). Collectives have their own path, on which messages stay where they are written (`exchange`).
 
 pub(crate) mod exchange;
 pub(crate) mod mail;
@@ -11,7 +11,7 @@ use crate::communicator::Communicator;
 /// Returns the communicators of a new group of `size` ranks in this process, in order of rank. `may_spin` says that
 /// every rank has its own core.
 ///
-/// It is for callers that start ranks without [`run`](crate::run).
+/// This function is for callers that start ranks without [`run`](crate::run).
 pub fn communicators(size: usize, may_spin: bool) -> Vec<Communicator> {
     let exchanges = exchange::endpoints(&(0..size).collect::<Vec<_>>(), may_spin);
     let mails = mail::endpoints(size, may_spin);

@@ -8,12 +8,12 @@ use std::task::Poll;
 
 use lehr_ranks::{Boundary, Communicator, Error, Grid, Order, Plain, Wanted};
 
-/// Numbers of values in a message: none, one, few, many.
+/// The numbers of values in a message: none, one, few, many.
 pub const LENGTHS: [usize; 4] = [0, 1, 3, 1000];
 
 /// A type whose values can be distinguished.
 pub trait Sample: Plain + Default + PartialEq + std::fmt::Debug {
-    /// A value that depends on both numbers.
+    /// Returns a value that depends on both numbers.
     fn sample(rank: usize, index: usize) -> Self;
 }
 
@@ -40,7 +40,7 @@ fn says<T: Sample>(rank: usize, length: usize) -> Vec<T> {
     (0..length).map(|index| T::sample(rank, index)).collect()
 }
 
-/// Every case, for this rank.
+/// Runs every case on this rank.
 pub async fn all(comm: &mut Communicator) {
     each_type::<f64>(comm).await;
     each_type::<u8>(comm).await;
@@ -79,7 +79,7 @@ async fn each_type<T: Sample>(comm: &mut Communicator) {
 
 async fn messages<T: Sample>(comm: &mut Communicator, length: usize) {
     let (rank, size) = (comm.rank(), comm.size());
-    // Everybody tells everybody, itself included, twice; the second is taken first.
+    // Each rank sends each rank, itself included, two messages; the second message is received first.
     for tag in [5, 6] {
         for to in 0..size {
             comm.send(to, tag, &says::<T>(rank + tag as usize, length)).await.unwrap();
@@ -105,16 +105,16 @@ async fn gather<T: Sample>(comm: &mut Communicator, root: usize, length: usize) 
     assert_eq!(gathered, (rank == root).then(expected));
 }
 
-/// How two ranks' values become one.
+/// An operation that combines the values of two ranks.
 struct Operation<T> {
     combine: fn(&mut [T], &[T]),
-    /// Whether it works value by value, so that any part of the values may be combined by itself.
+    /// Whether the operation works value by value, so that any part of the values may be combined on its own.
     by_value: bool,
-    /// Whether the order of the ranks does not matter: then it may be left open.
+    /// Whether the order of the ranks does not matter, so that [`Order::Any`] is allowed.
     any_order: bool,
 }
 
-/// A type with operations that show what a reduction did.
+/// A type with operations whose results show how a reduction combined the values.
 trait Combined: Sample {
     fn operations() -> Vec<Operation<Self>>;
 }
@@ -125,7 +125,8 @@ impl Combined for f64 {
             Operation { combine: |left, right| each(left, right, f64::max), by_value: true, any_order: true },
             // Sums of sevenths are rounded, so their last bits show the tree.
             Operation { combine: |left, right| each(left, right, |a, b| a + b), by_value: true, any_order: false },
-            // One rank's values as they are, chosen by the first of them: a part by itself would be chosen otherwise.
+            // The result is the values of one rank, chosen by their first value. For a part of the values, the choice
+            // would be different.
             Operation {
                 combine: |left, right| {
                     if right.first().map(|first| first.sin()) > left.first().map(|first| first.sin()) {
@@ -135,7 +136,7 @@ impl Combined for f64 {
                 by_value: false,
                 any_order: true,
             },
-            // Neither commutative nor associative: shows any change of the tree.
+            // This operation is neither commutative nor associative, so its result shows any change of the tree.
             Operation {
                 combine: |left, right| each(left, right, |a, b| a * 1.000_001 - b / 3.0 + 0.125),
                 by_value: true,
@@ -168,7 +169,7 @@ impl Sample for [i64; 2] {
 
 impl Combined for [i64; 2] {
     fn operations() -> Vec<Operation<Self>> {
-        // Composition: associative, not commutative, exact.
+        // The composition is associative, not commutative, and exact.
         let compose: fn(&mut [Self], &[Self]) = |left, right| {
             each(left, right, |a, b| [a[0].wrapping_mul(b[0]), a[0].wrapping_mul(b[1]).wrapping_add(a[1])]);
         };
@@ -181,8 +182,8 @@ fn each<T: Copy>(left: &mut [T], right: &[T], combine: impl Fn(T, T) -> T) {
     left.iter_mut().zip(right).for_each(|(left, right)| *left = combine(*left, *right));
 }
 
-/// The oracle of all reductions, in sequence: the tree over ranks that is cut behind the largest power of two each
-/// time.
+/// The sequential oracle of all reductions: a tree that divides the ranks after the largest power of two below their
+/// number.
 fn tree<T: Sample>(ranks: Range<usize>, of: &impl Fn(usize) -> Vec<T>, combine: fn(&mut [T], &[T])) -> Vec<T> {
     if ranks.len() == 1 {
         return of(ranks.start);
@@ -193,7 +194,7 @@ fn tree<T: Sample>(ranks: Range<usize>, of: &impl Fn(usize) -> Vec<T>, combine: 
     left
 }
 
-/// Everything that combines, with each operation of a type; where the order may be left open, that too.
+/// Checks all reductions with each operation of a type, and in any order if the operation allows it.
 async fn reductions<T: Combined>(comm: &mut Communicator, length: usize) {
     for operation in T::operations() {
         combined(comm, length, &operation).await;
@@ -205,7 +206,7 @@ async fn reductions<T: Combined>(comm: &mut Communicator, length: usize) {
     }
 }
 
-/// Everything that combines, over all roots, with one operation.
+/// Checks all reductions, for all roots, with one operation.
 async fn combined<T: Combined>(comm: &mut Communicator, length: usize, operation: &Operation<T>) {
     let combine = operation.combine;
     let (rank, size) = (comm.rank(), comm.size());
@@ -233,21 +234,21 @@ async fn combined<T: Combined>(comm: &mut Communicator, length: usize, operation
     if !operation.by_value {
         return;
     }
-    // The same in shares; of many values each rank has its own.
+    // The elementwise all-reduce gives the same; of many values, each rank combines its own share.
     for repeated in [1, 5] {
         let mut values = of(rank).repeat(repeated);
         comm.all_reduce_elementwise(&mut values, combine).await.unwrap();
         assert_eq!(values, up_to(size).repeat(repeated));
     }
 
-    // Here a rank gives `size` parts of `length` values.
+    // In a reduce-scatter, each rank gives `size` parts of `length` values.
     let of = |rank: usize| says::<T>(rank, length * size);
     let mut part = vec![T::default(); length];
     comm.reduce_scatter(&of(rank), &mut part, combine).await.unwrap();
     assert_eq!(part, tree(0..size, &of, combine)[rank * length..][..length]);
 }
 
-/// More bytes than any fabric or collective moves in one piece.
+/// Sends more bytes than any fabric or collective moves in one piece.
 async fn much(comm: &mut Communicator) {
     const LENGTH: usize = 40_003;
     let (rank, size) = (comm.rank(), comm.size());
@@ -282,7 +283,7 @@ async fn all_gather<T: Sample>(comm: &mut Communicator, length: usize) {
 
 async fn all_to_all<T: Sample>(comm: &mut Communicator, length: usize) {
     let (rank, size) = (comm.rank(), comm.size());
-    // What `from` has for `to`, the second time of a length that depends on both.
+    // The values that `from` sends to `to`.
     let part = |from: usize, to: usize| says::<T>(from + 7 * to, length);
     let values: Vec<T> = (0..size).flat_map(|to| part(rank, to)).collect();
     let mut received = vec![T::default(); values.len()];
@@ -314,7 +315,7 @@ async fn shifts<T: Sample>(comm: &mut Communicator, length: usize) {
         let from = (rank as isize - displacement).rem_euclid(size as isize) as usize;
         assert_eq!(received, says::<T>(from, length));
     }
-    // An exchange is two shifts.
+    // An exchange gives the same as two shifts.
     let upwards = says::<T>(rank + 50, length);
     let (mut below, mut above) = (own.clone(), own.clone());
     comm.exchange(Boundary::Periodic, &own, &upwards, &mut below, &mut above).await.unwrap();
@@ -323,14 +324,14 @@ async fn shifts<T: Sample>(comm: &mut Communicator, length: usize) {
     comm.shift(-1, &own, &mut from_above).await.unwrap();
     assert_eq!((&below, &above), (&from_below, &from_above));
     assert_eq!(below, says::<T>((rank + size - 1) % size + 50, length));
-    // At open ends nothing comes.
+    // At open ends, no message arrives.
     let (mut below, mut above) = (own.clone(), own.clone());
     comm.exchange(Boundary::Open, &own, &upwards, &mut below, &mut above).await.unwrap();
     assert_eq!(below, if rank == 0 { own.clone() } else { says::<T>(rank - 1 + 50, length) });
     assert_eq!(above, if rank + 1 == size { own } else { says::<T>(rank + 1, length) });
 }
 
-/// Exchanges on grids of one and two dimensions, with messages of different lengths.
+/// Checks exchanges on grids of one and two dimensions, with messages of different lengths.
 async fn neighbours(comm: &mut Communicator) {
     let (rank, size) = (comm.rank(), comm.size());
     let columns = (1..=size).rev().find(|columns| columns * columns <= size && size.is_multiple_of(*columns)).unwrap();
@@ -354,10 +355,10 @@ async fn neighbours(comm: &mut Communicator) {
     }
 }
 
-/// Any source, any tag, probes, synchronous and persistent sends.
+/// Checks receives from any source and with any tag, probes, and synchronous and persistent sends.
 async fn matching(comm: &mut Communicator) {
     let (rank, size) = (comm.rank(), comm.size());
-    // Everybody sends rank 0 three messages, of which the last has another tag; rank 0 takes that one first.
+    // Each rank sends rank 0 three messages, of which the last has another tag; rank 0 receives the last message first.
     for (tag, length) in [(1, 2), (1, 3), (2, 4)] {
         comm.send(0, tag, &says::<u8>(rank + length, length)).await.unwrap();
     }
@@ -372,7 +373,7 @@ async fn matching(comm: &mut Communicator) {
         for from in (0..size).rev() {
             let wanted = Wanted { source: Some(from), tag: None };
             for length in [2, 3] {
-                // The probe sees what the receive gets, in the order in which it was sent.
+                // The probe sees the message that the receive then gets, in the order in which the messages were sent.
                 let probed = comm.probe(wanted).await.unwrap();
                 assert_eq!((probed.source, probed.tag, probed.bytes), (from, 1, length));
                 let (values, status) = comm.receive_any::<u8>(wanted).await.unwrap();
@@ -380,7 +381,8 @@ async fn matching(comm: &mut Communicator) {
             }
         }
     }
-    // A synchronous send to the next, who receives before it sends on; and to oneself, with the receive already there.
+    // A synchronous send goes to the next rank, which receives before it sends. Another goes to the rank itself, which
+    // already receives.
     let next = (rank + 1) % size;
     if size > 1 {
         if rank > 0 {
@@ -398,7 +400,7 @@ async fn matching(comm: &mut Communicator) {
         assert_eq!(receive.start().await.unwrap().bytes, 4);
         assert_eq!(receive.values, [stage, 0]);
     }
-    // Too long for the memory: an error that says so, and the next message is right again.
+    // A message that is too long for the memory gives an error, and the next message is received as usual.
     comm.send(rank, 8, &[1_u8, 2, 3]).await.unwrap();
     comm.send(rank, 8, &[4_u8]).await.unwrap();
     let error = comm.receive_into(rank, 8, &mut [0_u8; 2]).await.unwrap_err();
@@ -406,8 +408,8 @@ async fn matching(comm: &mut Communicator) {
     assert!(matches!(comm.receive::<u16>(rank, 8).await, Err(Error::Decoding { .. })));
 }
 
-/// More messages than any fabric keeps at hand, of lengths around those at which it may treat them differently; in
-/// order, and two tags interleaved.
+/// Sends more messages than any fabric keeps in fast memory, in order, with two tags in alternation. Their lengths are
+/// around the limits at which a fabric may treat messages differently.
 async fn bursts(comm: &mut Communicator) {
     let (rank, size) = (comm.rank(), comm.size());
     let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
@@ -422,7 +424,7 @@ async fn bursts(comm: &mut Communicator) {
     }
 }
 
-/// Values of types that are not plain.
+/// Checks values of types that are not plain.
 async fn values(comm: &mut Communicator) {
     let (rank, size) = (comm.rank(), comm.size());
     let value = |rank: usize| (format!("rank {rank}"), vec![Some(rank as u64), None]);
@@ -437,7 +439,7 @@ async fn values(comm: &mut Communicator) {
 async fn parts(comm: &mut Communicator) {
     let (rank, size) = (comm.rank(), comm.size());
     for colors in [1, 2, 3] {
-        // The last rank is in none.
+        // The last of several ranks is in no part.
         let color = (rank + 1 < size || size == 1).then_some((rank % colors) as u32);
         let part = comm.split(color, -(rank as i64)).await.unwrap();
         assert_eq!(part.is_some(), color.is_some());
@@ -448,7 +450,7 @@ async fn parts(comm: &mut Communicator) {
         assert_eq!(part.size(), members.len());
         let gathered = part.all_gather_v(&[rank]).await.unwrap();
         assert_eq!(gathered.concat(), members);
-        // A part of a part, beside messages in both.
+        // Makes a part of a part, while messages are under way in both.
         let mut twin = part.duplicate().await.unwrap();
         let peer = part.size() - 1 - part.rank();
         part.send(peer, 0, &[1_u8]).await.unwrap();
@@ -463,7 +465,8 @@ async fn parts(comm: &mut Communicator) {
     }
 }
 
-/// Two collectives under way at once, on a communicator and its duplicate, which ranks begin in either order.
+/// Checks two collectives in progress at once, on a communicator and its duplicate; ranks begin them in different
+/// orders.
 async fn at_once(comm: &mut Communicator) {
     let (rank, size) = (comm.rank(), comm.size());
     let mut twin = comm.duplicate().await.unwrap();
@@ -479,7 +482,7 @@ async fn at_once(comm: &mut Communicator) {
     }
 }
 
-/// Polls two futures together until both are done.
+/// Polls two futures in turn until both are ready.
 async fn both<T>(one: impl Future<Output = T>, other: impl Future<Output = T>) -> (T, T) {
     let (mut one, mut other) = (pin!(one), pin!(other));
     let mut done = (None, None);

@@ -1,4 +1,4 @@
-//! Each collective, for each size and root, against a sequential oracle.
+//! Compares each collective, for each number of ranks and each root, with a sequential oracle.
 
 use lehr_ranks::fabric::Kind;
 use lehr_ranks::{Layout, run, run_on};
@@ -88,7 +88,7 @@ fn a_gather_gives_the_root_everybodys_values() {
 
 #[test]
 fn an_all_reduce_gives_all_the_same_bits_in_the_order_of_the_ranks() {
-    // Composition of affine maps x -> a x + b: associative, not commutative, exact in integers.
+    // The composition of affine maps x -> a x + b is associative, not commutative, and exact in integers.
     let compose = |left: &mut [[i64; 2]], right: &[[i64; 2]]| {
         for (left, right) in left.iter_mut().zip(right) {
             *left = [left[0].wrapping_mul(right[0]), left[0].wrapping_mul(right[1]).wrapping_add(left[1])];

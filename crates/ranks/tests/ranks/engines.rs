@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lehr_ranks::{Engine, Error, Execution, LeafCells, Partition, Program, Round, Rounds, drive};
 
-/// Sums of ill-conditioned terms, whose last bits any other order would change, combined without commutativity.
+/// Sums of ill-conditioned terms. Another order would change their last bits, and the combination is not commutative.
 struct Sums<'a> {
     partition: Partition,
     scale: f64,
@@ -36,7 +36,7 @@ impl Round for Sums<'_> {
     }
 }
 
-/// Rounds that depend on each other, so that one wrong bit grows.
+/// A method whose rounds depend on each other, so that one wrong bit grows.
 struct Method {
     rows: usize,
     rounds: usize,
@@ -89,7 +89,7 @@ fn with_no_rows_a_total_is_left_as_it_was() {
     assert_eq!(bits, [1.0_f64.to_bits(); 3]);
 }
 
-/// Agrees on flags, and counts who leads.
+/// A program that returns the flags on which its loops agreed, the number of ranks and the imbalance.
 struct Agreement;
 
 impl Program for Agreement {
@@ -99,7 +99,7 @@ impl Program for Agreement {
     async fn run(&self, rounds: &mut dyn Rounds) -> Result<Self::Output, Error> {
         let mut heard = Vec::new();
         for round in 0..6 {
-            // The lead's flag counts, whatever the others think.
+            // The lead's flag counts, whatever flags the other ranks pass.
             let flag = if rounds.is_lead() { round % 3 == 0 } else { round % 2 == 0 };
             heard.push(rounds.agree(flag).await?);
         }
@@ -114,13 +114,13 @@ fn the_leads_flag_is_told_to_all() {
         let (heard, ranks, imbalance) = drive(&execution, 4000, &Agreement).unwrap();
         assert_eq!(heard, [true, false, false, true, false, false]);
         assert_eq!(ranks, if engine.has_ranks() { 3 } else { 1 });
-        // 125 leaves of 32 rows: 42 for the first two of three ranks.
+        // There are 125 leaves of 32 rows; each of the first two of three ranks has 42 leaves.
         let expected = if engine.has_ranks() { 42.0 * 32.0 * 3.0 / 4000.0 } else { 1.0 };
         assert!((imbalance - expected).abs() < 1e-12, "{imbalance}");
     }
 }
 
-/// Panics in one leaf of one round.
+/// A round that panics in one leaf.
 struct Faulty {
     leaf: usize,
 }
@@ -161,7 +161,7 @@ fn a_panic_in_a_leaf_is_one_error_whoever_runs_it() {
     }
 }
 
-/// Catches the panic of a round and runs another.
+/// A program that catches the panic of a round and runs another round.
 struct Undaunted;
 
 impl Program for Undaunted {

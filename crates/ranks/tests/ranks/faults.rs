@@ -84,7 +84,7 @@ fn different_collectives_or_lengths_or_roots_are_reported_to_all() {
         let lengths = run(dispatcher, Layout::threads(2), |mut comm| async move {
             let mut values = vec![0_u8; 4 + comm.rank()];
             comm.broadcast(0, &mut values).await?;
-            // The root may have gone on; here it hears of it.
+            // The root may have continued, and learns of the disagreement here.
             comm.barrier().await
         })
         .unwrap();
@@ -141,12 +141,12 @@ fn layouts_that_cannot_be_placed_are_refused() {
     }
 }
 
-/// Each fabric, on each number of threads.
+/// Runs a test on each fabric, with each number of threads.
 fn on_each_fabric(test: impl Fn(&Dispatcher, Kind)) {
     on_each(|dispatcher| Kind::ALL.into_iter().for_each(|kind| test(dispatcher, kind)));
 }
 
-/// Waits in some call for ranks that do not come; by number, so that the ranks may wait in different ones.
+/// Waits for ranks that do not come, in the call with number `call`, so that ranks may wait in different calls.
 async fn wait_in(comm: &mut Communicator, call: usize) -> Result<(), Error> {
     let (rank, size) = (comm.rank(), comm.size());
     match call % 7 {
@@ -171,7 +171,7 @@ fn whoever_waits_is_told_which_rank_panicked() {
                     assert_ne!(comm.rank(), 2, "rank two falls");
                     let error = match wait_in(&mut comm, call).await {
                         Err(error) => error,
-                        // Its part did not need rank 2; the barrier does.
+                        // This rank's part of the call did not need rank 2; the barrier does.
                         Ok(()) => comm.barrier().await.unwrap_err(),
                     };
                     told.lock().unwrap().push(error);
@@ -187,7 +187,7 @@ fn whoever_waits_is_told_which_rank_panicked() {
     });
 }
 
-/// The text that `assert_ne!` adds to its message.
+/// Returns `message` with the text that `assert_ne!` adds to it.
 fn panics(message: &str) -> String {
     format!("assertion `left != right` failed: {message}\n  left: 2\n right: 2")
 }
@@ -200,7 +200,7 @@ fn a_receive_from_any_source_ends_when_a_rank_has_failed_and_not_when_one_has_en
                 0 => {
                     let first = comm.receive_any::<u8>(Wanted::ANY).await.unwrap();
                     assert_eq!(first.0, [1]);
-                    // Rank 1 has ended in order, or is about to; rank 2 falls when it hears this.
+                    // Rank 1 has ended in order, or is about to. Rank 2 panics when it receives this message.
                     comm.send(2, 0, &[0_u8]).await.unwrap();
                     let error = comm.receive_any::<u8>(Wanted::ANY).await.unwrap_err();
                     assert_eq!(error, Error::RankLeft { rank: 2, waiting_in: "receive_any" });
@@ -252,8 +252,8 @@ fn a_receive_that_is_dropped_has_taken_nothing_and_stands_in_nobodys_way() {
             assert!(poll(first.as_mut()).is_pending() && poll(second.as_mut()).is_pending());
             comm.send(1, 9, &[0_u8]).await.unwrap();
             comm.receive::<u8>(1, 7).await.unwrap();
-            // All have come. The first message is not for the second receive while the first, which began before it,
-            // waits.
+            // All messages have arrived. The first message is not for the second receive as long as the first receive,
+            // which began earlier, waits.
             drop(first);
             assert_eq!(second.await.unwrap(), [0]);
             assert_eq!(comm.receive::<u8>(1, 0).await.unwrap(), [1]);
@@ -303,7 +303,7 @@ fn a_collective_that_was_given_up_over_messages_is_an_error_for_all() {
                     comm.send(to, 0, &[0_u8]).await.unwrap();
                 }
             }
-            // Rank 1's part in the barrier had two steps, of which one was made.
+            // Rank 1's part in the abandoned barrier had two steps, and only one of them was made.
             comm.barrier().await?;
             comm.barrier().await
         })
@@ -326,7 +326,8 @@ fn a_rank_that_is_late_is_named_once_the_others_patience_is_at_an_end() {
             async move {
                 comm.set_checked(true);
                 if comm.rank() == 2 {
-                    // Late by hours: from when the others have done their part until they have given up.
+                    // Rank 2 is late by hours: from the time when the other ranks have done their part until they have
+                    // given up.
                     while begun.load(std::sync::atomic::Ordering::SeqCst) < 3 {
                         lehr_runtime::yield_now().await;
                     }
@@ -349,7 +350,7 @@ fn a_rank_that_is_late_is_named_once_the_others_patience_is_at_an_end() {
         })
         .unwrap();
         for rank in [0, 1, 3] {
-            // Who is told by another that has given up already names the same rank.
+            // A rank that learns of the lateness from a rank that has given up names the same late rank.
             assert!(
                 matches!(
                     ends[rank],
@@ -362,7 +363,7 @@ fn a_rank_that_is_late_is_named_once_the_others_patience_is_at_an_end() {
     });
 }
 
-/// Some collective, by number; all of them complete if all ranks call the same.
+/// Makes the collective call with number `call`; the call completes if all ranks make the same call.
 async fn some_call(comm: &mut Communicator, call: usize) -> Result<(), Error> {
     let (rank, size) = (comm.rank(), comm.size());
     let add = |left: &mut [u64], right: &[u64]| left[0] += right[0];
@@ -382,7 +383,7 @@ async fn some_call(comm: &mut Communicator, call: usize) -> Result<(), Error> {
 
 const CALLS: usize = 16;
 
-/// One of the ranks makes another call than the others, between calls that all make.
+/// The rank `culprit` makes a different call than the other ranks, between calls that all ranks make.
 async fn one_disagrees(mut comm: Communicator, culprit: usize, calls: [usize; 2]) -> Result<(), Error> {
     for _ in 0..3 {
         comm.barrier().await?;
@@ -390,14 +391,14 @@ async fn one_disagrees(mut comm: Communicator, culprit: usize, calls: [usize; 2]
     }
     let call = calls[usize::from(comm.rank() == culprit)];
     some_call(&mut comm, call).await?;
-    // Its part did not need the culprit; these do.
+    // This rank's part of the call did not need the culprit; these barriers do.
     for _ in 0..3 {
         comm.barrier().await?;
     }
     Ok(())
 }
 
-/// What the ranks then end with.
+/// Returns the errors with which the ranks end if one rank disagrees.
 fn disagree(dispatcher: &Dispatcher, kind: Kind, size: usize, culprit: usize, calls: [usize; 2]) -> Vec<Error> {
     let ends =
         run_on(
@@ -409,7 +410,7 @@ fn disagree(dispatcher: &Dispatcher, kind: Kind, size: usize, culprit: usize, ca
     ends.unwrap().into_iter().map(|end: Result<(), Error>| end.expect_err("no rank ends well")).collect()
 }
 
-/// The same of ranks that spin, although they have no core.
+/// Like [`disagree`], with ranks that spin although they have no cores of their own.
 fn disagree_spinning(dispatcher: &Dispatcher, size: usize, culprit: usize, calls: [usize; 2]) -> Vec<Error> {
     let ranks = Kind::Threads.communicators(size, true).into_iter().map(|comm| one_disagrees(comm, culprit, calls));
     let ends = dispatcher.run_all(ranks.collect()).into_iter().map(|end| end.expect("no rank panics"));
@@ -455,7 +456,7 @@ fn a_wrong_call_is_found_out_by_ranks_that_spin_and_run_ahead() {
 
 #[test]
 fn a_call_that_one_rank_leaves_out_is_named_where_the_ranks_meet_next() {
-    // Rank 1 leaves out a broadcast of which rank 0 is the root, so that nobody waits for it there.
+    // Rank 1 leaves out a broadcast of which rank 0 is the root, so no rank waits for rank 1 in the broadcast.
     let dispatcher = Dispatcher::new(2).unwrap();
     let ranks = Kind::Threads.communicators(2, true).into_iter().map(|mut comm| async move {
         comm.barrier().await?;
@@ -498,7 +499,8 @@ fn a_broadcast_and_a_reduction_that_were_given_up_are_heard_before_the_next_call
         let ranks = Kind::Threads.communicators(3, may_spin).into_iter().map(|mut comm| async move {
             let (rank, add) = (comm.rank(), |left: &mut [u64], right: &[u64]| left[0] += right[0]);
             let mut heard = Vec::new();
-            // More calls than a lane has slots, so that a root that is not heard would wait for room.
+            // There are more calls than a lane has slots, so that a root whose messages are not received would wait for
+            // room.
             for stage in 0..60_u64 {
                 let (mut told, mut own) = ([stage], [stage + rank as u64]);
                 if rank == 2 && stage.is_multiple_of(20) {
@@ -532,7 +534,7 @@ fn long_messages_that_are_lent_arrive_whole_whether_taken_or_revoked() {
             let says = |rank: usize, round: usize| vec![(1000 * round + rank) as f64; 5000 + round];
             for round in 0..30 {
                 let (own, mut low, mut high) = (says(rank, round), says(9, round), says(9, round));
-                // Now this rank is late, now that one, so that offers are taken and revoked.
+                // In each round another rank is late, so that some offers are taken and others are revoked.
                 if round % size == rank {
                     lehr_runtime::yield_now().await;
                 }
@@ -546,7 +548,7 @@ fn long_messages_that_are_lent_arrive_whole_whether_taken_or_revoked() {
                 assert_eq!(low, says((rank + size - 1) % size, round));
                 assert_eq!(high, says((rank + 1) % size, round));
             }
-            // One that is too long for who hears it is refused, and copied nowhere.
+            // A message that is too long for its receiver is refused, and copied nowhere.
             let own = vec![0.0; if rank == 0 { 6000 } else { 5000 }];
             let mut received = vec![7.0; 5000];
             let end = comm.shift(1, &own, &mut received).await;
@@ -572,7 +574,7 @@ fn between_threads_all_ranks_are_told_of_a_wrong_call_and_who_made_it() {
                 for end in disagree(dispatcher, Kind::Threads, size, culprit, [usual, wrong]) {
                     let text = end.to_string();
                     let is_named = text.contains(&format!("rank {culprit} {name}"));
-                    // Who comes to it when all others have ended hears of their end.
+                    // A rank that makes the call after all other ranks have ended learns of their end instead.
                     assert!(is_named || matches!(end, Error::RankLeft { .. }), "{size} ranks, {culprit}: {text}");
                 }
             }
@@ -588,7 +590,8 @@ fn a_shift_that_was_given_up_is_not_taken_for_the_next_one() {
             let mut received = [9];
             for stage in 0..12_u64 {
                 if comm.rank() == 1 && stage < 11 {
-                    // So that it is ahead of the others by more messages than a lane has slots.
+                    // Rank 1 gives up its shifts, so that it is ahead of the other ranks by more messages than a lane
+                    // has slots.
                     let values = [10 * stage + rank];
                     let mut shift = Box::pin(comm.shift(1, &values, &mut received));
                     let _ = shift.as_mut().poll(&mut Context::from_waker(Waker::noop()));
@@ -661,11 +664,11 @@ fn the_receipt_of_a_synchronous_send_that_was_given_up_does_not_stay() {
     let mut give_up = || assert!(pin!(comm.send_synchronous(0, 7, &[1_u8])).poll(&mut context).is_pending());
     give_up();
     assert_eq!(lehr_runtime::block_on(comm.receive::<u8>(0, 7)), Ok(vec![1]));
-    // Its receipt has come. The next one throws it away.
+    // The receipt of the abandoned send has arrived. The next synchronous send discards this receipt.
     give_up();
     let receipts = Pattern { source: Some(0), context: 2, tag: None, besides: None };
     assert_eq!(end.take_if_come(&receipts), Ok(None));
-    // That is where receipts are: the second one comes there.
+    // The second receipt arrives where `receipts` looks, so the check above looked in the right place.
     assert_eq!(lehr_runtime::block_on(comm.receive::<u8>(0, 7)), Ok(vec![1]));
     assert!(end.take_if_come(&receipts).unwrap().is_some());
 }

@@ -3,7 +3,7 @@
 const GUIDE: &str = include_str!("../../../../docs/guide/mpi.md");
 const FUNCTIONS: &str = include_str!("../functions_of_mpi.txt");
 
-/// Whether `pattern`, in which `*` stands for any letters, means `name`.
+/// Whether `pattern`, in which `*` stands for any letters, matches `name`.
 fn means(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
@@ -18,7 +18,7 @@ fn the_guide_has_a_line_for_every_function_of_mpi_and_for_no_other() {
     let functions: Vec<&str> =
         FUNCTIONS.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect();
     assert!(functions.len() > 400, "{}", functions.len());
-    // What stands in code in the first column of a table; constants are in capitals.
+    // The names in code in the first column of a table, without constants, which are in capitals.
     let patterns: Vec<&str> = GUIDE
         .lines()
         .filter_map(|line| line.strip_prefix("| ")?.split(" | ").next())

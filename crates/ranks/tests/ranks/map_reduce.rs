@@ -1,4 +1,5 @@
-//! Iterative map-reduce: K-means against Lloyd's algorithm written out, on every fabric, with the same bits.
+//! Iterative map-reduce: compares k-means on every fabric with a plain Lloyd's algorithm; the bits are the same on all
+//! fabrics.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,7 +8,7 @@ use lehr_ranks::fabric::Kind;
 use lehr_ranks::{Iterated, Layout, MapReduce, Step, run_on};
 use lehr_runtime::Dispatcher;
 
-/// Points in the plane.
+/// K-means for points in the plane.
 struct KMeans(Vec<[f64; 2]>);
 
 impl KMeans {
@@ -47,7 +48,7 @@ impl MapReduce for KMeans {
     }
 }
 
-/// Three clouds, one of them in few rows, so that most leaves do not emit its key.
+/// Returns points in three clouds. One cloud has only few rows, so most leaves do not emit its key.
 fn points(count: usize) -> KMeans {
     let wave = |i: usize, f: f64| (i as f64 * f).sin();
     KMeans(

@@ -40,7 +40,8 @@ fn every_call_is_noted_and_waits_lie_inside_of_calls() {
             assert!(spans.iter().filter(|span| span.activity == Activity::Wait).all(inside));
             assert_eq!(spans.iter().filter(|span| span.name == "between").count(), 2);
         }
-        // As many spans as lines, beside the two of the frame and the names of a process and its three tracks.
+        // The file has a line for each span, two lines of the frame, and the lines with the names of the process and
+        // its three tracks.
         let json = trace.json();
         let spans: usize = (0..3).map(|rank| trace.spans(rank).len()).sum();
         assert_eq!(json.matches(r#""ph":"X""#).count(), spans);
@@ -53,7 +54,8 @@ fn every_call_is_noted_and_waits_lie_inside_of_calls() {
 #[test]
 fn traces_of_several_processes_come_together_on_one_time() {
     let dispatcher = Dispatcher::new(2).unwrap();
-    // Four ranks as if in two processes, each with a trace of its own; the second began to count later.
+    // Four ranks act as if they were in two processes. Each process has its own trace, and the clock of the second
+    // trace began later.
     let traces = [Trace::new(), Trace::new()];
     let sums = run_on(&dispatcher, Kind::Bytes, Layout::threads(4), |mut comm| {
         let trace = &traces[comm.rank() / 2];
@@ -81,7 +83,7 @@ fn traces_of_several_processes_come_together_on_one_time() {
     }
     assert!(json.contains("process of ranks 2 to 3"));
     assert_eq!(json.matches(r#""name":"e_step""#).count(), 4);
-    // Aligning is a barrier and a broadcast, gathering happens when nobody notes any more.
+    // Aligning is a barrier and a broadcast. Gathering is not in the trace, because no rank records any more.
     assert_eq!(json.matches(r#""cat":"communication","name":"barrier""#).count(), 4 * 3);
     assert_eq!(json.matches(r#""cat":"communication","name":"broadcast""#).count(), 4);
     assert!(traces[1].json().len() < json.len());

@@ -1,39 +1,39 @@
-//! The sequential model: every item ends once, and how is known.
+//! The sequential model: every item ends once, in a known way.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// How an item may end.
+/// The ways in which an item may end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum End {
-    /// A consumer took it.
+    /// A consumer took the item.
     Consumed,
-    /// It was in its port when the world had ended.
+    /// The item was in its port when the world had ended.
     Left,
-    /// Its post was refused, and the poster has it back.
+    /// The post of the item was refused, and the poster got the item back.
     Returned,
-    /// The port gave it up by its policy and reported that.
+    /// The port gave the item up by its policy, and reported this.
     Discarded,
-    /// It was in a wait for a place that was cancelled, which drops it.
+    /// The item was in a wait for a place that was cancelled, which drops the item.
     Withdrawn,
-    /// Somebody dropped it without a word.
+    /// The item was dropped without a report.
     Lost,
 }
 
-/// What happened to all items of a world.
+/// The ends of all items of a world.
 #[derive(Default)]
 pub struct Ledger {
     made: AtomicU64,
     ends: Mutex<Vec<(u64, End, &'static str)>>,
 }
 
-/// An item. It tells its ledger when it is dropped; what it tells is decided by whoever had it last.
+/// An item. When an item is dropped, it records in its ledger the end that its last owner has set.
 pub struct Item {
     pub poster: usize,
     pub number: usize,
     number_in_all: u64,
-    /// What it was last meant for; named if it is lost.
+    /// The receiver to which the item was last posted, which is named if the item is lost.
     meant_for: &'static str,
     end: End,
     ledger: Arc<Ledger>,
@@ -41,23 +41,23 @@ pub struct Item {
 
 impl Item {
     pub fn new(ledger: &Arc<Ledger>, poster: usize, number: usize) -> Self {
-        // Relaxed: only distinctness is needed.
+        // Relaxed: the numbers need only be different.
         let number_in_all = ledger.made.fetch_add(1, Ordering::Relaxed);
         Self { poster, number, number_in_all, meant_for: "its poster", end: End::Lost, ledger: ledger.clone() }
     }
 
-    /// From here on being dropped is an end of this kind.
+    /// Sets the end that is recorded if the item is dropped from now on.
     pub fn may(&mut self, end: End) {
         self.end = end;
     }
 
-    /// Says whom it is posted to.
+    /// Sets the name of the receiver to which the item is posted.
     pub fn meant_for(mut self, whom: &'static str) -> Self {
         self.meant_for = whom;
         self
     }
 
-    /// Ends it.
+    /// Ends the item, in the given way.
     pub fn ends(mut self, end: End) {
         self.end = end;
     }
@@ -70,7 +70,7 @@ impl Drop for Item {
 }
 
 impl Ledger {
-    /// Closes the books: every item has ended once and none is lost.
+    /// Checks that every item has ended once and that no item is lost; counts the ends.
     pub fn close(&self) -> Result<Summary, String> {
         let made = self.made.load(Ordering::Relaxed);
         let mut ends = self.ends.lock().unwrap().clone();
@@ -94,7 +94,7 @@ impl Ledger {
     }
 }
 
-/// How many items ended in which way.
+/// The numbers of items that ended in each way.
 #[derive(Default)]
 pub struct Summary([u64; 5]);
 

@@ -1,21 +1,22 @@
-//! A soak of the runtime: random worlds of ports, arbiters, panics, cancellations and shutdowns, checked for what was
-//! lost.
+//! A soak of the runtime: random worlds of ports, arbiters, panics, cancellations and shutdowns, checked for lost
+//! items.
 //!
-//! A *world* is a dispatcher of 1, 2 or 8 workers, a handful of ports with random capacities and policies, and a crowd
-//! of tasks: posters, and consumers by receive, predicate, take, join, choice, gather, exchange, persistent and
-//! one-time receivers, and an interleave. Some tasks panic, some are cancelled at a random moment; half of the worlds
-//! are drained, the others aborted in the middle.
+//! A *world* is a dispatcher of 1, 2 or 8 workers, some ports with random capacities and policies, and many tasks. The
+//! tasks post, and consume by receive, predicate, take, join, choice, gather, exchange, persistent and one-time
+//! receivers, and an interleave. Some tasks panic, and some are cancelled at a random moment. Half of the worlds are
+//! drained, and the other worlds are aborted in the middle.
 //!
-//! The sequential model is a ledger (`ledger.rs`): an item comes into being once and ends once, and how it ended is
-//! known. Consumed, left in its port, given back to its poster, or discarded and reported: those are the ends an item
-//! may have. One that is only dropped has been lost. A port with a single consumer must besides give each poster's
-//! items in the poster's order, and the handlers of an interleave must never overlap where their groups forbid it.
+//! The sequential model is a ledger (`ledger.rs`): an item is made once and ends once, in a known way. An item may be
+//! consumed, left in its port, given back to its poster, discarded and reported, or withdrawn with a cancelled post. An
+//! item that is only dropped has been lost. In addition, a port with a single consumer must give each poster's items in
+//! the poster's order. The handlers of an interleave must never overlap if their groups forbid it.
 //!
-//! Before the worlds it repeats some behaviours of the catalogue as often as that says, which the tests cannot take the
-//! time for (`tests/runtime/rounds.rs`).
+//! Before the worlds, the soak repeats some behaviours of the catalogue as often as the catalogue requires, for which
+//! the tests have no time (`tests/runtime/rounds.rs`).
 //!
 //! `cargo run --release -p lehr-runtime --example soak -- [SECONDS] [SEED]`, or `make soak`. The first world that fails
-//! ends the soak with its seed and a code other than 0; a world that does not end within a minute has failed too.
+//! ends the soak, which prints the world's seed and exits with a code other than 0. A world that does not end within a
+//! minute has failed too.
 #![allow(
     clippy::disallowed_macros,
     clippy::disallowed_methods,
@@ -31,7 +32,7 @@ mod world;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// How long a world may take. They take a few hundredths of a second.
+/// The maximum time for a world; a world usually takes a few hundredths of a second.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn main() {
@@ -56,7 +57,7 @@ fn main() {
         if start.elapsed() >= Duration::from_secs(seconds) && worlds > 0 {
             break;
         }
-        // In a thread of its own, so that a world that hangs can be told from one that takes its time.
+        // Each world runs in its own thread, so that a world that hangs is noticed.
         let (told, tell) = mpsc::channel();
         std::thread::spawn(move || {
             let _ = told.send(std::panic::catch_unwind(|| world::run(seed)));
@@ -76,8 +77,8 @@ fn main() {
     println!("soaked {} s, {worlds} worlds, nothing lost and nothing twice: {sum}", start.elapsed().as_secs());
 }
 
-/// The catalogue's numbers of rounds; a behaviour that fails panics and ends the soak, one that hangs never lets it
-/// begin.
+/// Runs the numbers of rounds in the catalogue. A behaviour that fails panics and ends the soak; a behaviour that hangs
+/// prevents the worlds from starting.
 fn repeat(threads: usize) {
     const ROUNDS: usize = 1_000_000;
     let dispatcher = lehr_runtime::Dispatcher::new(threads).expect("threads");
@@ -92,7 +93,7 @@ fn repeat(threads: usize) {
     }
 }
 
-/// Waits until something is so.
+/// Waits until `is_so` returns true.
 fn until(is_so: impl Fn() -> bool) {
     while !is_so() {
         std::thread::sleep(Duration::from_micros(20));

@@ -11,7 +11,7 @@ use lehr_runtime::{
 
 use crate::ledger::{End, Item, Ledger, Summary};
 
-/// What injected panics say.
+/// The message of injected panics.
 pub const INJECTED: &str = "injected";
 
 /// A source of arbitrary but repeatable numbers (xorshift).
@@ -37,18 +37,18 @@ impl Arbitrary {
         self.below(many) == 0
     }
 
-    /// Another source for a task of its own.
+    /// Returns another source, for another task.
     fn fork(&mut self) -> Self {
         Self::new(self.0)
     }
 }
 
-/// The places of a world where items are.
+/// The ports of a world.
 #[derive(Clone)]
 struct Ports {
-    /// Consumed by whatever there is.
+    /// The ports from which consumers of all kinds take items.
     plain: Vec<Port<Item>>,
-    /// Consumed by one persistent receiver, in order.
+    /// The port from which one persistent receiver takes items, in order.
     ordered: Port<Item>,
     results: Port<Result<Item, Item>>,
     sourced: Port<(u8, Item)>,
@@ -83,7 +83,7 @@ impl Ports {
         self.items().map(Port::waiting).sum::<usize>() + self.results.waiting() + self.sourced.waiting()
     }
 
-    /// What nobody took.
+    /// Ends the items that no consumer took.
     fn sweep(&self) {
         self.items().flat_map(Port::drain).for_each(|item| item.ends(End::Left));
         self.results.drain().into_iter().for_each(|result| result.unwrap_or_else(|item| item).ends(End::Left));
@@ -106,22 +106,22 @@ fn random_port(arbitrary: &mut Arbitrary) -> Port<Item> {
     builder.capacity(1 + arbitrary.below(8), overflow).build()
 }
 
-/// What the tasks of a world share.
+/// The state that the tasks of a world share.
 #[derive(Clone)]
 struct Shared {
     ledger: Arc<Ledger>,
     ports: Ports,
-    /// The first thing that was seen and may not be.
+    /// The first fault that a task has seen.
     fault: Arc<Mutex<Option<String>>>,
-    /// Handlers of the interleave that run: readers count up, a writer counts far down.
+    /// The running handlers of the interleave: each reader adds 1, and a writer subtracts a large number.
     inside: Arc<AtomicIsize>,
-    /// What the tasks that have not ended are.
+    /// Descriptions of the tasks that have not ended.
     alive: Arc<Mutex<Vec<String>>>,
     is_aborted: Arc<AtomicBool>,
 }
 
 impl Shared {
-    /// Writes a task down until what this gives is dropped.
+    /// Lists a task as alive until the returned value is dropped.
     fn live(&self, what: String) -> impl Drop + Send + use<> {
         struct Alive(Arc<Mutex<Vec<String>>>, String);
         impl Drop for Alive {
@@ -140,10 +140,10 @@ impl Shared {
     }
 }
 
-/// Runs the world of this seed.
+/// Runs the world with this seed.
 ///
 /// # Errors
-/// What was lost, doubled, out of order, or left behind.
+/// Returns a text about items that were lost, doubled, out of order, or left behind.
 pub fn run(seed: u64) -> Result<Summary, String> {
     let mut arbitrary = Arbitrary::new(seed);
     let dispatcher = Dispatcher::new([1, 2, 8][arbitrary.below(3)]).map_err(|error| error.to_string())?;
@@ -172,7 +172,7 @@ pub fn run(seed: u64) -> Result<Summary, String> {
             })
         })
         .collect();
-    // Cancel a few in the middle of whatever they are doing.
+    // Cancels some tasks in the middle of their work.
     for _ in 0..arbitrary.below(8) {
         let crowd = if arbitrary.one_in(4) { &mut posters } else { &mut tasks };
         if !crowd.is_empty() {
@@ -185,8 +185,8 @@ pub fn run(seed: u64) -> Result<Summary, String> {
         (0..arbitrary.below(2000)).for_each(|_| std::thread::yield_now());
         shared.is_aborted.store(true, Ordering::Relaxed);
     } else {
-        // The posters that are left come to their end; then nothing more will come. One may wait for a place at a port
-        // whose consumers have all been cancelled: it is told when the ports close.
+        // The remaining posters end, and then no more items come. A poster may wait for a place at a port whose
+        // consumers have all been cancelled; this wait ends when the ports close.
         (0..arbitrary.below(2000)).for_each(|_| std::thread::yield_now());
         if arbitrary.one_in(2) {
             let begin = Instant::now();
@@ -198,7 +198,7 @@ pub fn run(seed: u64) -> Result<Summary, String> {
     }
     tasks.into_iter().chain(posters).for_each(Task::detach);
     let limit = Duration::from_secs(20);
-    // An interleave that is dropped aborts its handlers, one that is stopped lets them end.
+    // An interleave that is dropped aborts its handlers; an interleave that is stopped lets its handlers end.
     let mut may_abort = !is_drained;
     if is_drained {
         let begin = Instant::now();
@@ -236,7 +236,7 @@ pub fn run(seed: u64) -> Result<Summary, String> {
     fault.map_or_else(|| ledger.close(), Err)
 }
 
-/// Posts items anywhere, by every way of posting.
+/// Posts items to random ports, in all ways of posting.
 async fn post(shared: Shared, poster: usize, items: usize, mut arbitrary: Arbitrary) {
     for number in 0..items {
         let item = Item::new(&shared.ledger, poster, number);
@@ -262,7 +262,7 @@ async fn post(shared: Shared, poster: usize, items: usize, mut arbitrary: Arbitr
         match arbitrary.below(3) {
             0 => give_back(port.post(item).map_err(|refused| refused.item)),
             1 => {
-                // The place first: a cancelled wait must not have the item.
+                // The place is reserved before the item is made, because a cancelled wait must not have the item.
                 item.ends(End::Returned);
                 if let Ok(permit) = port.reserve().await {
                     permit.post(Item::new(&shared.ledger, poster, number).meant_for(whom));
@@ -270,8 +270,8 @@ async fn post(shared: Shared, poster: usize, items: usize, mut arbitrary: Arbitr
             }
             _ => {
                 let mut item = item;
-                // Cancelled while it waits, or lost from the port afterwards: from here this ledger cannot tell the two
-                // apart.
+                // The post may be cancelled while it waits, or the port may lose the item afterwards. From here on, the
+                // ledger cannot distinguish the two cases.
                 item.may(End::Withdrawn);
                 give_back(port.post_wait(item).await.map_err(|refused| refused.item));
             }
@@ -288,7 +288,7 @@ fn give_back(posted: Result<(), Item>) {
     }
 }
 
-/// Takes an item that came out of a port.
+/// Consumes an item that came out of a port.
 fn consume(item: Item, arbitrary: &mut Arbitrary) {
     item.ends(End::Consumed);
     if arbitrary.one_in(500) {
@@ -296,7 +296,7 @@ fn consume(item: Item, arbitrary: &mut Arbitrary) {
     }
 }
 
-/// A task that consumes in one of many ways until its ports are closed.
+/// Spawns a task that consumes items in one of many ways until its ports are closed.
 fn consumer(dispatcher: &Dispatcher, shared: &Shared, kind: usize, mut arbitrary: Arbitrary) -> Task<()> {
     let shared = shared.clone();
     let handle = dispatcher.handle().clone();
@@ -356,7 +356,7 @@ fn consumer(dispatcher: &Dispatcher, shared: &Shared, kind: usize, mut arbitrary
                     Err(_) => false,
                 },
                 7 => {
-                    // A wait that is given up half of the time.
+                    // This wait is given up half of the time.
                     choice! {
                         item = a.receive() => item.map(|item| consume(item, &mut arbitrary)).is_ok(),
                         _ = yield_now() => round < 500,
@@ -378,7 +378,7 @@ fn consumer(dispatcher: &Dispatcher, shared: &Shared, kind: usize, mut arbitrary
     })
 }
 
-/// The one consumer of the ordered port: each poster's items come in the poster's order.
+/// Starts the one consumer of the ordered port, which checks that each poster's items come in the poster's order.
 fn ordered(dispatcher: &Dispatcher, shared: &Shared, is_checked: bool) {
     let last: Arc<Mutex<Vec<Option<usize>>>> = Arc::default();
     let port = shared.ports.ordered.clone();
@@ -399,7 +399,7 @@ fn ordered(dispatcher: &Dispatcher, shared: &Shared, is_checked: bool) {
     receiver.detach();
 }
 
-/// Readers may be inside together, a writer alone.
+/// Starts the interleave, in which readers may run together and a writer runs alone.
 fn interleave(dispatcher: &Dispatcher, shared: &Shared) -> Interleave<u64> {
     const WRITER: isize = 1 << 20;
     let (reading, writing) = (shared.clone(), shared.clone());
@@ -409,7 +409,7 @@ fn interleave(dispatcher: &Dispatcher, shared: &Shared) -> Interleave<u64> {
             item.may(End::Consumed);
             let shared = reading.clone();
             async move {
-                // Relaxed: the counts are compared with themselves only, and the interleave orders the handlers.
+                // Relaxed: the counts are compared only with themselves, and the interleave orders the handlers.
                 if shared.inside.fetch_add(1, Ordering::Relaxed) < 0 {
                     shared.accuse("a reader runs beside a writer".to_owned());
                 }

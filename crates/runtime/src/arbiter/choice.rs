@@ -1,4 +1,4 @@
-//! A choice between several branches: takes from the first that is ready, and only from that one.
+//! A choice between several branches: takes from the first branch that is ready, and only from that branch.
 //!
 //! A choice polls its branches in order. Each branch is a future that holds nothing while it waits ([`Cancellable`]). A
 //! branch that becomes ready takes its items in that one step. The other branches are dropped before the choice gives
@@ -7,8 +7,9 @@
 //! branch is still counted by its port. When the choice is decided, the port offers the item to the next waiter in
 //! line.
 //!
-//! If several are ready, the branch that was declared first wins (*biased*, the default). A *fair* choice draws a new
-//! order each time. Branches keep their registrations from one poll to the next; only the end of the choice ends them.
+//! If several branches are ready, the branch that was declared first wins (*biased*, the default). Each *fair* choice
+//! draws a new order. Branches keep their registrations from one poll to the next; only the end of the choice ends the
+//! registrations.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -40,13 +41,14 @@ mod sealed {
 
 /// A future that may be dropped at any moment without losing anything, as a branch of a choice must be.
 ///
-/// Sealed. Implemented for the waits of this crate (receives, takes, joins, gathers, exchanges, choices, answers,
-/// tasks), and for references to them and boxes of them. [`std::future::ready`] is a branch that is always ready. A
-/// task that loses is cancelled, and an answer that loses is given up, as always when their handles are dropped. Use
-/// `&mut task` as the branch to let the task continue. A waiting post holds an item, so it can be a branch only as
-/// `&mut post`. For your own futures, see [`cancel_safe`].
+/// Sealed. Implemented for the waits of this crate, such as receives, joins, choices, reservations, timers, answers and
+/// tasks. References to branches and boxes of branches are branches too. [`std::future::ready`] is a branch that is
+/// always ready. A task that loses is cancelled, and an answer that loses is given up, as always when their handles are
+/// dropped. Use `&mut task` as the branch to let the task continue. A waiting post holds an item, so it can be a branch
+/// only as `&mut post`. For your own futures, see [`cancel_safe`].
 ///
-/// A persistent receiver cannot be a branch, because it would have to be registered again each time it lost:
+/// A persistent receiver cannot be a branch, because it would have to be registered again after each choice that it
+/// loses:
 /// ```compile_fail,E0277
 /// # use lehr_runtime::{Dispatcher, Port, choice};
 /// # async fn wrong(dispatcher: Dispatcher, port: Port<u8>) {
@@ -55,7 +57,7 @@ mod sealed {
 /// # }
 /// ```
 ///
-/// Neither can a future that may hold an item when it is dropped:
+/// A future that may hold an item when it is dropped cannot be a branch either:
 /// ```compile_fail,E0277
 /// # use lehr_runtime::{Port, choice};
 /// # async fn wrong(port: Port<u8>) {
@@ -221,7 +223,7 @@ pub enum OneOf<
 /// The branches of a choice. A tuple of one to eight branches of any kinds gives a [`OneOf`]. A `Vec` with any number
 /// of branches of one kind gives the position of the winner and its output. Sealed.
 pub trait Choices: sealed::Choices + Unpin {
-    /// The winner and its output.
+    /// The output of the choice: which branch has won, and its output.
     type Output;
     /// The positions of the branches, in the order in which they are polled.
     #[doc(hidden)]
@@ -291,12 +293,12 @@ choices!(6: A First 0, B Second 1, C Third 2, D Fourth 3, E Fifth 4, F Sixth 5);
 choices!(7: A First 0, B Second 1, C Third 2, D Fourth 3, E Fifth 4, F Sixth 5, G Seventh 6);
 choices!(8: A First 0, B Second 1, C Third 2, D Fourth 3, E Fifth 4, F Sixth 5, G Seventh 6, H Eighth 7);
 
-/// Waits for the first of several branches. Use it in place of [`choice!`](crate::choice) for branches whose number is
-/// known only at run time, or that are made elsewhere.
+/// Waits for the first of several branches. Use this function in place of [`choice!`](crate::choice) for branches whose
+/// number is known only at run time, or that are made elsewhere.
 ///
-/// If several are ready, the first in order wins, unless the choice is made [`fair`](Choice::fair). The others are
-/// dropped before the output is given: their items stay in their ports in their positions. Cancel-safe, because its
-/// branches are.
+/// If several branches are ready, the first in order wins, unless the choice is made [`fair`](Choice::fair). The other
+/// branches are dropped before the choice gives its output: their items stay in their ports in their positions.
+/// Cancel-safe, because the branches are.
 ///
 /// Cost: a poll of each branch up to the winner, each time the choice is woken. Branches after the winner that were
 /// never polled have not registered. A tuple needs no allocation.
@@ -332,17 +334,17 @@ thread_local! {
 /// See [`choose`].
 #[must_use = "a choice does nothing unless awaited"]
 pub struct Choice<B: Choices> {
-    /// `None` once the choice has been made.
+    /// The branches; `None` once the choice has been made.
     branches: Option<B>,
     order: B::Order,
 }
 
 impl<B: Choices> Choice<B> {
-    /// Polls the branches in a new random order each time. Each order is equally likely, so no branch is preferred in
-    /// the long run.
+    /// Draws a random order in which this choice polls its branches. Each order is equally likely, so over many choices
+    /// no branch is preferred.
     ///
-    /// The draws of a thread follow one sequence, the same in every run, but the dispatcher decides which thread makes
-    /// which choice. For reproducible draws, use [`fair_by`](Self::fair_by).
+    /// The draws of a thread follow one sequence, which is the same in every run. But the dispatcher decides which
+    /// thread makes which choice. For reproducible draws, use [`fair_by`](Self::fair_by).
     ///
     /// # Example
     /// ```
@@ -388,7 +390,7 @@ impl<B: Choices> Future for Choice<B> {
         }
         let output = as_one_wait(|| branches.poll(&mut this.order, context));
         if output.is_ready() {
-            // The losers are dropped before the winner's handler runs.
+            // The losing branches are dropped before the winner's handler runs.
             this.branches = None;
         }
         output
@@ -416,7 +418,7 @@ pub struct TieBreaker {
 }
 
 impl TieBreaker {
-    /// Creates the sequence of this seed.
+    /// Creates a tie breaker with the sequence of this seed.
     ///
     /// # Example
     /// See [`TieBreaker`].
@@ -433,7 +435,8 @@ impl TieBreaker {
         number ^ (number >> 31)
     }
 
-    /// Shuffles the order. Every order is equally likely, except for one part in 2^64 over the number of branches.
+    /// Shuffles an order of branches. Every order is equally likely, except for one part in 2^64 over the number of
+    /// branches.
     fn shuffle(&mut self, order: &mut [usize]) {
         for last in (1..order.len()).rev() {
             let bound = last as u128 + 1;
@@ -451,15 +454,16 @@ pub fn branch<F: Cancellable>(future: F) -> F {
 
 /// Waits for the first of several branches and runs its handler.
 ///
-/// Each branch is `pattern = future => handler`. The futures are [`Cancellable`], up to eight of them. The handler is
-/// any expression of the surrounding code; `.await`, `?`, `break` and `return` work in it as usual. All handlers have
-/// the same type. Exactly one handler runs. Before it does, the other branches are dropped: their items stay in their
-/// ports in their positions, and no registration remains. Cancel-safe while it waits.
+/// Each branch is `pattern = future => handler`. There are at most eight branches, and their futures are
+/// [`Cancellable`]. The handler is any expression of the surrounding code; `.await`, `?`, `break` and `return` work in
+/// it as usual. All handlers must have the same type. Exactly one handler runs. Before it does, the other branches are
+/// dropped: their items stay in their ports in their positions, and no registration remains. Cancel-safe while it
+/// waits.
 ///
 /// If several branches are ready at once, the first declared wins. With `fair;` before the branches, each choice draws
 /// an order instead; with `fair(&mut ties);` it draws the order from a [`TieBreaker`].
 ///
-/// The patterns must always match, because a branch gives the output of its future. For a receive this output is a
+/// The patterns must always match, because a branch gives the output of its future. The output of a receive is a
 /// `Result`, so the handler must deal with a closed port.
 ///
 /// For branches made at run time, use [`choose`].
@@ -490,8 +494,8 @@ macro_rules! choice {
     ($($branches:tt)+) => { $crate::__choice!([] () () $($branches)+) };
 }
 
-/// Reads the branches of [`choice!`] one by one. Its arguments: how ties are broken, the futures so far, the patterns
-/// and handlers so far, the remaining branches.
+/// Reads the branches of [`choice!`] one by one. The macro's arguments: how ties are broken, the futures so far, the
+/// patterns and handlers so far, the remaining branches.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __choice {
@@ -508,7 +512,7 @@ macro_rules! __choice {
         $crate::__choice!($how ($($future)* [$branch]) ($($arm)* [$pattern => $handler]))
     };
     ([$($how:tt)*] ($([$future:expr])+) $arms:tt) => {{
-        // A separate statement, so that the handler can use what the branches borrowed.
+        // The choice is a separate statement, so that the handler can use the values that the branches borrowed.
         let chosen = $crate::choose(($($crate::__branch($future),)+))$($how)*.await;
         $crate::__chosen!(chosen () (First Second Third Fourth Fifth Sixth Seventh Eighth) $arms)
     }};

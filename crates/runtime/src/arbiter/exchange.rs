@@ -1,12 +1,12 @@
 //! Takes one item from each of several named sources, out of one port, all at once.
 //!
-//! This is the rendezvous of message-passing programs. A rank waits for the messages of its neighbours in *this* stage,
-//! and one neighbour may already be a stage ahead. A take of two could get both its items from the faster neighbour,
-//! and a port for every pair of ranks would need n² ports. An exchange looks into the one port and takes the oldest
-//! item of each source, or nothing.
+//! An exchange is the rendezvous of message-passing programs. A rank waits for the messages of its neighbours in *this*
+//! stage, and one neighbour may already be a stage ahead. A take of two items could get both items from the faster
+//! neighbour. With a port for every pair of ranks, n ranks would need n² ports. An exchange looks into the one port and
+//! takes the oldest item of each source, or nothing.
 //!
-//! While it waits, it leaves a [`CountingFilter`] at the port, so that it is woken once, by the item that completes the
-//! set.
+//! While an exchange waits, it leaves a [`CountingFilter`] at the port, so that it is woken once, by the item that
+//! completes the set.
 
 use std::fmt;
 use std::future::Future;
@@ -30,7 +30,7 @@ mod sealed {
 
 /// The sources of an exchange: an array, whose items come as an array, or a `Vec`. Sealed.
 pub trait Sources: sealed::Sources + Clone + Send + Unpin + 'static {
-    /// The name of a source.
+    /// The type of a source's name.
     type Source: PartialEq + Clone + 'static;
     /// A row with one entry for each source.
     type Row<X>: AsMut<[X]>;
@@ -71,14 +71,14 @@ impl<S: PartialEq + Clone + Send + Unpin + 'static> Sources for Vec<S> {
     }
 }
 
-/// How an exchange finds the source of an item, and which part of the item it returns. Sealed.
+/// The rule by which an exchange finds the source of an item, and the part of the item that it returns. Sealed.
 ///
 /// # Example
 /// See [`exchange_by`].
 pub trait Rule<T>: sealed::Rule + Clone + Send + Unpin + 'static {
-    /// The name of a source.
+    /// The type of a source's name.
     type Source;
-    /// The part of an item that is returned.
+    /// The part of an item that the exchange returns.
     type Value;
 
     #[doc(hidden)]
@@ -131,17 +131,19 @@ impl<T, S: Clone + 'static, K: Fn(&T) -> S + Clone + Send + Unpin + 'static> Rul
     }
 }
 
-/// Waits until the port holds an item from each of the named sources, and takes the oldest of each together. The items
-/// come in the order in which the sources are named; a source that is named twice gives its two oldest items.
+/// Waits until the port holds an item from each of the named sources, and takes the oldest item of each source, all at
+/// once. The items come in the order in which the sources are named; a source that is named twice gives its two oldest
+/// items.
 ///
 /// All other items stay in the port: later items of the same sources, for the next stage, and items of other sources.
-/// Cancel-safe: until the set is complete, all items stay in the port, visible to others. You may await the exchange
-/// again, through `&mut`, for the items of the next stage; this allocates nothing.
+/// Cancel-safe: until the set is complete, all items stay in the port, visible to other receivers. You may await the
+/// exchange again, through `&mut`, for the items of the next stage; with an array of sources, this allocates nothing.
 ///
 /// Sources are compared under the port's lock, as by a predicate.
 ///
 /// Cost: one lock and one wake-up, by the item that completes the set. Each item that waits in the port, up to the last
-/// one taken, is compared with each source that is still missing. The first wait makes two small allocations.
+/// item taken, is compared with each source that is still missing. With an array of sources, the first wait of an
+/// exchange makes three small allocations.
 ///
 /// # Errors
 /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and lacks an item of a
@@ -166,8 +168,8 @@ pub fn exchange<T, L: Sources>(
     Exchange::new(port, sources, BySource(PhantomData))
 }
 
-/// Does the same as [`exchange`] for items that name their source themselves. It returns whole items: first the item
-/// whose `key` is the first source, then that of the second, and so on.
+/// Does the same as [`exchange`] for items that name their source themselves. This exchange returns whole items: first
+/// the item whose `key` is the first source, then the item of the second source, and so on.
 ///
 /// `key` runs under the port's lock: it must be quick and must not use ports.
 ///
@@ -211,7 +213,7 @@ impl<T, L: Sources, R: Rule<T, Source = L::Source>> fmt::Debug for Exchange<'_, 
     }
 }
 
-/// The position of each source's item, if there is one.
+/// For each source, the position of its oldest item, if the port holds one.
 type Places<L> = <L as Sources>::Row<Option<usize>>;
 
 impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
@@ -219,7 +221,7 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
         Self { port, sources, rule, ticket: None, sorter: None }
     }
 
-    /// Finds the oldest available item of each source; returns how many sources have none.
+    /// Finds the oldest available item of each source; returns the number of sources without an item.
     ///
     /// # Errors
     /// Returns the text of the panic of a comparison or of `key`.
@@ -245,12 +247,12 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
         })
     }
 
-    /// Removes the items that were found.
+    /// Removes the items that [`find`](Self::find) has found, and returns them in the order of the sources.
     fn take(&mut self, state: &mut State<T>, places: &mut Places<L>) -> L::Row<Option<T>> {
         state.waiters.takes(self.ticket);
         let places = places.as_mut();
         let mut items = self.sources.row(|_| None);
-        // The last position first, so that the earlier positions stay valid.
+        // Removes the item at the last position first, so that the earlier positions stay valid.
         let mut sources = self.sources.row(|source| source);
         sources.as_mut().sort_unstable_by_key(|&source| std::cmp::Reverse(places[source]));
         for &mut source in sources.as_mut() {
@@ -260,7 +262,7 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
         items
     }
 
-    /// Returns the counting filter to leave at the port.
+    /// Returns the counting filter to leave at the port: the filter of the last stage, or a new one.
     fn new_sorter(&mut self) -> Box<CountingFilter<T>> {
         self.sorter.take().unwrap_or_else(|| {
             let (sources, rule) = (self.sources.clone(), self.rule.clone());
@@ -271,8 +273,8 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
         })
     }
 
-    /// Waits, or continues to wait: notes which sources are missing. A source that is named more than once counts under
-    /// its first position.
+    /// Registers at the port, or stays registered, and notes which sources are missing. A source that is named more
+    /// than once counts under its first position.
     fn wait(
         &mut self,
         state: &mut State<T>,
@@ -298,7 +300,7 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
         Ok(late)
     }
 
-    /// Ends the registration and keeps the parts that can be reused.
+    /// Ends the registration and keeps the counting filter, which the next stage reuses.
     fn leave(&mut self, state: &mut State<T>) -> Late<T> {
         let mut late = unwatch(state, &mut self.ticket);
         self.sorter = late.sorter().or(self.sorter.take());
@@ -329,7 +331,8 @@ impl<T, L: Sources, R: Rule<T, Source = L::Source>> Future for Exchange<'_, T, L
                 let late = this.leave(&mut state);
                 drop(state);
                 drop(late);
-                // Only after the locks, because the parts of an item that are not kept are dropped here.
+                // Done only after the locks are released, because the parts of an item that are not kept are dropped
+                // here.
                 let kept = |source: usize| R::keep(items.as_mut()[source].take().expect("every source was found"));
                 return Poll::Ready(Ok(this.sources.row(kept)));
             }

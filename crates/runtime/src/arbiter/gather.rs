@@ -1,9 +1,10 @@
-//! Successes and failures that add up to a total: the answers to a batch of requests, however many of them failed.
+//! Waits for successes and failures that add up to a total. An example are the answers to a batch of requests, of which
+//! any number may fail.
 //!
-//! A gather holds nothing while it waits; it takes all its items in one step. From one port of results it takes the
-//! oldest items, in order. With two ports, it is woken when one of them has half of the missing number (rounded up). As
-//! long as neither port has, both together cannot have enough. So a gather of n looks about 2 log₂ n times and not n
-//! times.
+//! A gather holds nothing while it waits; it takes all its items in one step. From one port of results, a gather takes
+//! the oldest items, in order. With two ports, a gather is woken when one port has half of the missing number of items
+//! (rounded up). As long as each port has less than half, both ports together cannot have enough. So a gather of n
+//! items looks about 2 log₂ n times and not n times.
 
 use std::fmt;
 use std::future::Future;
@@ -27,7 +28,7 @@ pub struct Goal {
 }
 
 impl Goal {
-    /// Returns whether these numbers of successes and failures are enough.
+    /// Returns whether these numbers of successes and failures end the gather.
     fn is_met(&self, successes: usize, failures: usize) -> bool {
         successes + failures >= self.total || successes >= self.successes || (self.is_failing_fast && failures > 0)
     }
@@ -51,8 +52,8 @@ pub trait Results: sealed::Results + Unpin {
     fn leave(&self, tickets: &mut Tickets);
 }
 
-/// The registrations of a gather. With two ports there is one for each. With one port there are those for the total,
-/// the first failure and the last requested success.
+/// The registrations of a gather. A gather from two ports has a registration at each port. A gather from one port has
+/// registrations for the total, for the first failure and for the last requested success.
 pub type Tickets = [Option<Ticket>; 3];
 
 /// The output of a gather: successes and failures.
@@ -63,14 +64,15 @@ type Gathering<R> = Poll<Gathered<R>>;
 /// Waits until successes and failures add up to `total`, and takes them together. A total of 0 gives empty lists at
 /// once.
 ///
-/// `results` is one port of `Result`s, or a port of successes with a port of failures. From one port the oldest items
-/// are taken. From two, failures are taken first, so that a success never takes the place of a failure. Items beyond
-/// the total stay in their ports. Cancel-safe: until the gather is over, all items stay in the ports, visible to
-/// others.
+/// `results` is one port of `Result`s, or a port of successes with a port of failures. From one port, a gather takes
+/// the oldest items. From two ports, a gather takes failures first, so that a success never takes the place of a
+/// failure. Items beyond the total stay in their ports. Cancel-safe: until the gather is over, all items stay in the
+/// ports, visible to other receivers.
 ///
 /// [`fail_fast`](Gather::fail_fast) and [`first`](Gather::first) end the gather earlier.
 ///
-/// Cost: one lock for each port each time it looks: once with one port, and about 2 log₂ `total` times with two.
+/// Cost: one lock for each port each time the gather looks: once with one port, and about 2 log₂ `total` times with two
+/// ports.
 ///
 /// # Errors
 /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the missing items can no longer come; the
@@ -106,8 +108,9 @@ pub struct Gather<R: Results> {
 }
 
 impl<R: Results> Gather<R> {
-    /// Also ends at the first failure. With one port, it then gives the results up to that failure. With two, it gives
-    /// that failure and the successes that are in the port, fewer than the total.
+    /// Also ends the gather at the first failure. With one port, the gather then gives the results up to that failure.
+    /// With two ports, the gather gives that failure and the successes that are in their port, which are fewer than the
+    /// total.
     ///
     /// # Example
     /// ```
@@ -121,8 +124,8 @@ impl<R: Results> Gather<R> {
         self
     }
 
-    /// Also ends at success number `count`. With two ports, it also gives the failures that are in the port, up to the
-    /// total.
+    /// Also ends the gather at success number `count`. With two ports, the gather then also gives the failures that are
+    /// in the port, up to the total.
     ///
     /// # Example
     /// ```
@@ -235,7 +238,7 @@ impl<T, E> Results for &Port<Result<T, E>> {
     }
 }
 
-/// Registers for this many more items of one class.
+/// Registers a waiter for `lacking` further items of one class.
 fn watch_class<T>(
     state: &mut State<T>,
     ticket: &mut Option<Ticket>,
@@ -333,7 +336,7 @@ fn oldest<T>(state: &mut State<T>, ticket: Option<Ticket>, count: usize) -> Vec<
     (0..count).map(|_| state.queue.take_oldest().expect("counted under the same lock")).collect()
 }
 
-/// Registers for this many items, or changes the number.
+/// Registers a watcher that is woken when the port has `enough` items, or changes the number of a registered watcher.
 fn watch_count<T>(
     state: &mut State<T>,
     ticket: &mut Option<Ticket>,

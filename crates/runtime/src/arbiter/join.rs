@@ -26,7 +26,7 @@ use crate::port::waiters::{Ticket, Want};
 pub trait Branches: super::sealed::Sealed + Unpin {
     /// The result of the join: the outputs in the order of declaration.
     type Output;
-    /// The same ports by value, for a task.
+    /// The join's branches with their own ports instead of borrowed ports, for a task.
     #[doc(hidden)]
     type Owned: Branches<Output = Self::Output, Owned = Self::Owned>;
     #[doc(hidden)]
@@ -49,8 +49,8 @@ pub trait Branches: super::sealed::Sealed + Unpin {
     fn close(&self, branch: usize);
     #[doc(hidden)]
     fn refuse_left(&self, branch: usize);
-    /// Looks at all ports, and takes if every port has enough and `may_take` allows it. `may_take` is called last,
-    /// under the locks of all ports.
+    /// Looks at all ports, and takes the items if every port has enough and `may_take` allows it. `may_take` is called
+    /// last, under the locks of all ports.
     #[doc(hidden)]
     fn poll(
         &self,
@@ -72,7 +72,7 @@ pub struct Join<B: Branches> {
     branches: B,
     tickets: B::Tickets,
     order: B::Order,
-    /// The branch whose port is also named by another branch.
+    /// A branch whose port another branch names too; `None` if all ports are different.
     twin: Option<usize>,
 }
 
@@ -85,11 +85,11 @@ impl<B: Branches> fmt::Debug for Join<B> {
 /// Waits until every port holds the required items, and takes all of them at once, in the order of the ports.
 ///
 /// `&port` asks for one item and gives it; `(&port, n)` asks for `n` and gives a `Vec`. The types of the ports may
-/// differ. Cancel-safe: until the join is satisfied, all items stay in the ports, visible to others.
+/// differ. Cancel-safe: until the join is satisfied, all items stay in the ports, visible to other receivers.
 ///
 /// Single receives at the same ports go first; among joins and takes, the first to look wins, but only up to a limit. A
-/// join that has been woken and has not looked yet is passed over at most 32 times at each port. Then the next waiter
-/// that would pass it yields, and its dispatcher runs the waiting joins first.
+/// join that has been woken and has not looked yet is passed over at most 32 times at each port. After 32 times, the
+/// next waiter that would overtake this join yields, and its dispatcher runs the waiting joins first.
 ///
 /// Cost: one lock for each port; no allocation for a tuple of ports.
 ///
@@ -130,8 +130,9 @@ pub fn join_all<B: Branch>(branches: impl IntoIterator<Item = B>) -> Join<Vec<B>
 }
 
 impl<B: Branches> Join<B> {
-    /// Also returns the [`Context`](crate::Context) of the items. If there are several contexts, it is the first, with
-    /// the others [linked](crate::Context::links), so that an error in it reaches the sink of each, once.
+    /// Also returns the [`Context`](crate::Context) of the items. If the items have several contexts, returns the first
+    /// context with the other contexts [linked](crate::Context::links). So an error in the returned context reaches the
+    /// sink of each context, once.
     ///
     /// # Example
     /// ```
@@ -148,12 +149,13 @@ impl<B: Branches> Join<B> {
         WithContext::new(self)
     }
 
-    /// Registers a handler for every set of items that satisfies the join, those already in the ports first.
+    /// Registers a handler for every set of items that satisfies the join, beginning with the items already in the
+    /// ports.
     ///
-    /// Does for several ports what [`Port::on`](crate::Port::on) does for one. At most `concurrency` turns of the
-    /// handler run at the same time, on the workers of `dispatcher`; with 1 they never overlap. Items for which no turn
-    /// is free stay in their ports. Dropping the receiver ends the registration. It ends by itself when a port is
-    /// closed and cannot satisfy the join.
+    /// This method does for several ports what [`Port::on`](crate::Port::on) does for one port. At most `concurrency`
+    /// turns of the handler run at the same time, on the workers of `dispatcher`; with 1 they never overlap. Items for
+    /// which no turn is free stay in their ports. Dropping the receiver ends the registration. The registration ends by
+    /// itself when a port is closed and cannot satisfy the join.
     ///
     /// Cost: each set of items costs as much as a join; each turn needs a task, which is made once.
     ///
@@ -224,8 +226,8 @@ impl<B: Branches> Join<B> {
         self.branches.owned()
     }
 
-    /// Polls the join, which takes only if `may_take` allows it. `may_take` is called when every port has enough. If it
-    /// returns false, the join keeps waiting.
+    /// Polls the join, which takes only if `may_take` allows it. `may_take` is called when every port has enough. If
+    /// `may_take` returns false, the join keeps waiting.
     pub(crate) fn poll_if(
         &mut self,
         may_take: &mut dyn FnMut() -> bool,
@@ -359,7 +361,7 @@ impl<B: Branch> Branches for Vec<B> {
         may_take: &mut dyn FnMut() -> bool,
         context: &mut Context<'_>,
     ) -> Poll<Result<Self::Output, ReceiveError>> {
-        // Declared before the guards, and therefore dropped after them.
+        // Declared before the guards, so that these values are dropped after the locks are released.
         let mut late: Vec<Late<B::Item>> = Vec::with_capacity(self.len());
         let mut guards: Vec<Option<Locked<'_, B::Item>>> = self.iter().map(|_| None).collect();
         for &branch in order {

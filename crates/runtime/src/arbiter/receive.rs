@@ -21,7 +21,8 @@ pub struct Receive<'a, T> {
     port: &'a Port<T>,
     predicate: Option<Predicate<T>>,
     ticket: Option<Ticket>,
-    /// The position in the order of registration that a persistent receiver keeps.
+    /// The position in the order of registration, if this is a receive of a persistent receiver, which keeps its
+    /// position.
     order: Option<NonZeroU64>,
 }
 

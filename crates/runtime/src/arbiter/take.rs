@@ -1,4 +1,4 @@
-//! Takes a number of items from one port, all together or none.
+//! Takes a number of items from one port, either all of them at once or none.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -28,8 +28,9 @@ impl<'a, T> Take<'a, T> {
         Self { branch: (port, count), ticket: None }
     }
 
-    /// Also returns the [`Context`](crate::Context) of the items. If there are several contexts, it is the first, with
-    /// the others [linked](crate::Context::links), so that an error in it reaches the sink of each, once.
+    /// Also returns the [`Context`](crate::Context) of the items. If the items have several contexts, returns the first
+    /// context with the other contexts [linked](crate::Context::links). So an error in the returned context reaches the
+    /// sink of each context, once.
     ///
     /// # Example
     /// ```
@@ -70,8 +71,8 @@ impl<T> Future for Take<'_, T> {
                 (Poll::Pending, watch(&mut state, &mut this.ticket, || Want::Take(this.branch.1), false, context))
             }
         };
-        // This take may have been woken for items of which some are gone since. The rest may be enough for another
-        // take.
+        // This take may have been woken for items of which some are gone since then. The remaining items may be enough
+        // for another take.
         let mut wake = Wake::default();
         let available = state.queue.available();
         state.waiters.wake_takes(available, &mut wake);

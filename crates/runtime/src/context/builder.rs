@@ -28,7 +28,7 @@ use crate::timer::Clock;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inheritance {
-    /// The entry crosses.
+    /// The entry crosses with every post and spawn.
     Crosses,
     /// Only code in the context itself, and in scopes inside it, sees the entry.
     Stays,
@@ -86,7 +86,8 @@ impl ContextBuilder {
         }
     }
 
-    /// Makes a context without a parent: for work without a caller, such as a service's own maintenance.
+    /// Makes the context without a parent. Use a context without a parent for work without a caller, such as a
+    /// service's own maintenance.
     ///
     /// # Example
     /// ```
@@ -126,7 +127,7 @@ impl ContextBuilder {
     /// Passes errors that happen in the context, or in contexts inside it without their own sink, to `handler`.
     ///
     /// The handler is called on the thread where the error ended, in the context outside this one. So an error in the
-    /// handler goes one level out, never back to the handler. Keep the handler short, or use
+    /// handler goes to the next outer sink, never back to the handler. Keep the handler short, or use
     /// [`errors_to`](Self::errors_to).
     ///
     /// # Example
@@ -147,9 +148,9 @@ impl ContextBuilder {
     }
 
     /// Posts errors that happen in the context to `port`, as [`on_error`](Self::on_error) passes them to a handler. If
-    /// the port refuses, the error goes one level out.
+    /// the port refuses an error, the error goes to the next outer sink.
     ///
-    /// The post carries the context outside this one. If a handler of the port fails, its error goes there.
+    /// The post carries the context outside this one, so an error of the port's handler goes to that context.
     ///
     /// # Example
     /// ```
@@ -164,7 +165,7 @@ impl ContextBuilder {
         self
     }
 
-    /// Adds a value under a key.
+    /// Adds a value to the baggage under a key; `inheritance` says whether posts and spawns take it along.
     ///
     /// # Example
     /// See [`Inheritance`].
@@ -187,8 +188,8 @@ impl ContextBuilder {
         self
     }
 
-    /// Makes the context. Cost: one allocation, two if baggage stays, and one more each for cancellation and for a
-    /// deadline.
+    /// Makes the context with the options of this builder. Cost: an allocation each for the context, its name and its
+    /// baggage, and twice that if baggage stays. Cancellation and a deadline need further allocations.
     ///
     /// # Example
     /// See [`ContextBuilder`].
@@ -234,7 +235,7 @@ impl ContextBuilder {
     }
 }
 
-/// Returns the context of items from several contexts, at least two and all different.
+/// Returns the context of items that were taken together; `contexts` are at least two different contexts.
 pub(super) fn merged(mut contexts: Vec<Context>, taken_at: &'static Location<'static>) -> Context {
     let links = contexts.split_off(1).into_boxed_slice();
     let parent = contexts.pop();

@@ -24,7 +24,7 @@ pub(crate) enum Stop {
     DeadlineExceeded,
 }
 
-/// The key of a listener that is woken when a node stops.
+/// The key under which a listener registers a waker, which is called when a node stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) owner: usize,
@@ -38,10 +38,10 @@ impl Key {
     }
 }
 
-/// A node of the tree; see the page of the module.
+/// A node of the tree of cancellation; see the [module](self).
 pub(crate) struct Node {
     id: u64,
-    /// `LIVE`, then finally `CANCELLED` or `EXPIRED`; written under the lock of `listeners`.
+    /// `LIVE`, or finally `CANCELLED` or `EXPIRED`; written under the lock of `listeners`.
     state: AtomicUsize,
     listeners: SpinLock<Listeners>,
     parent: Option<Arc<Node>>,
@@ -55,7 +55,7 @@ struct Listeners {
 }
 
 impl Node {
-    /// Creates a node that is stopped with its parent.
+    /// Creates a node that stops when its parent stops.
     pub(crate) fn below(parent: Option<&Arc<Self>>) -> Arc<Self> {
         let node = Arc::new(Self {
             id: next_identity(),
@@ -80,7 +80,7 @@ impl Node {
         node
     }
 
-    /// Stops the node after this time, unless the node has been dropped by then.
+    /// Stops the node once this time has passed, unless the node has been dropped by then.
     pub(crate) fn stop_after(self: &Arc<Self>, clock: &Clock, time: Duration) {
         let node = Arc::downgrade(self);
         let timer = clock.schedule_in(time, move || {
@@ -102,9 +102,9 @@ impl Node {
         }
     }
 
-    /// Stops the node and all nodes below it; returns false if it was stopped before.
+    /// Stops the node and all nodes below it; returns false if the node was stopped before.
     pub(crate) fn stop(self: &Arc<Self>, how: Stop) -> bool {
-        // A list and not a recursion: trees may be deep.
+        // Uses a list and no recursion, because trees may be deep.
         let mut nodes = vec![self.clone()];
         let mut is_first = false;
         let mut is_root = true;
@@ -128,7 +128,8 @@ impl Node {
         is_first
     }
 
-    /// Registers `waker` to be woken when the node stops. Returns false, and registers nothing, if it has stopped.
+    /// Registers `waker`, which is called when the node stops. Returns false, and registers nothing, if the node has
+    /// stopped.
     pub(crate) fn listen(&self, key: Key, waker: &Waker) -> bool {
         let _replaced = {
             let mut listeners = self.listeners.lock();
@@ -159,7 +160,7 @@ impl Drop for Node {
     fn drop(&mut self) {
         let mut next = self.parent.take();
         let mut id = self.id;
-        // Dropped one by one, as the contexts themselves are.
+        // Parents are dropped one by one in a loop, as the contexts themselves are.
         while let Some(parent) = next {
             parent.listeners.lock().children.remove(&id);
             id = parent.id;

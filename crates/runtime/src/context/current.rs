@@ -2,7 +2,7 @@
 //!
 //! When items are taken from a port under its lock, [`leave`] puts their contexts into a thread-local list. Dropping a
 //! context under the lock could run user code (with the last clone of a sink). [`collect`] picks up the requested
-//! contexts; [`settle`] drops all others after the lock.
+//! contexts; [`settle`] drops all other contexts after the lock is released.
 
 use std::cell::RefCell;
 
@@ -18,7 +18,7 @@ struct Local {
     current: Option<Context>,
     /// The innermost context that an unwinding panic has left.
     failed_in: Option<Context>,
-    /// The contexts of items just taken, not yet collected or dropped.
+    /// The contexts of the items that were just taken, if they were not yet collected or dropped.
     taken: Vec<Context>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn capture() -> Option<Context> {
     if in_use() { across() } else { None }
 }
 
-/// Runs `body` in no context: posts and spawns in it carry none.
+/// Runs `body` in no context, so that posts and spawns in it carry no context.
 pub(crate) fn detached<R>(body: impl FnOnce() -> R) -> R {
     let _entered = in_use().then(|| enter(None));
     body()
@@ -72,7 +72,7 @@ pub(crate) fn detached<R>(body: impl FnOnce() -> R) -> R {
 /// Makes `context` current until the returned guard is dropped.
 pub(crate) fn enter(context: Option<Context>) -> Entered {
     let replaced = with_local(|local| {
-        // A panic that ended inside this context before was caught by other code.
+        // A context that is left here belongs to an earlier panic, which other code has caught.
         let stale = local.failed_in.take();
         (std::mem::replace(&mut local.current, context), stale)
     });
@@ -83,7 +83,7 @@ pub(crate) fn enter(context: Option<Context>) -> Entered {
     Entered { outer }
 }
 
-/// Ends [`enter`] when it is dropped.
+/// Restores the outer context when it is dropped; returned by [`enter`].
 pub(crate) struct Entered {
     outer: Option<Context>,
 }
@@ -113,8 +113,8 @@ pub(crate) fn failed_in(own: Option<&Context>) -> Option<Context> {
     with_local(|local| local.failed_in.take()).flatten().or_else(|| own.cloned())
 }
 
-/// Stores the context of an item that is being taken, so that it can be collected later. May be called under a port's
-/// lock.
+/// Stores the context of an item that is being taken, so that it can be collected later. This function may be called
+/// under a port's lock.
 #[inline]
 pub(crate) fn leave(context: Option<Context>) {
     /// A separate cold function, so that programs without contexts do not pay for it.
@@ -129,7 +129,7 @@ pub(crate) fn leave(context: Option<Context>) {
     }
 }
 
-/// Drops the contexts that were not collected. Don't call it under a lock.
+/// Drops the contexts that were not collected. Don't call `settle` under a lock.
 #[inline]
 pub(crate) fn settle() {
     /// Cold for the same reason as in [`leave`].
@@ -143,7 +143,8 @@ pub(crate) fn settle() {
     }
 }
 
-/// Runs `take` and returns the contexts of the items that it took, in the order of taking. May be called under a lock.
+/// Runs `take` and returns the contexts of the items that it took, in the order of taking. This function may be called
+/// under a lock.
 pub(crate) fn collect<R>(take: impl FnOnce() -> R) -> (R, Vec<Context>) {
     if !in_use() {
         return (take(), Vec::new());

@@ -1,5 +1,5 @@
-//! The path of errors: each goes once to the innermost sink. If the sink fails, the error goes one level out, and from
-//! the outermost level to the process's hook.
+//! The path of errors: each error goes once to the innermost sink. If the sink fails, the error goes to the next outer
+//! sink, and from the outermost sink to the process's hook.
 
 use std::any::Any;
 use std::error::Error;
@@ -14,12 +14,12 @@ use super::cancel::Stop;
 use super::{Context, TraceParent, current};
 use crate::error::{TaskError, panic_message};
 
-/// The longest trail that a failure keeps, counted from the inside.
+/// The maximum number of steps in the trail of a failure, counted from the innermost step.
 const TRAIL_MAX: usize = 32;
 
 /// A failure in a context, with its trail. Cheap to clone.
 ///
-/// With `{}` it shows the error; with `{:#}` also its trail, innermost first.
+/// The format `{}` shows the error; `{:#}` also shows the trail, innermost step first.
 ///
 /// # Example
 /// ```
@@ -41,7 +41,7 @@ struct ContextErrorInner {
     traces: Vec<TraceParent>,
 }
 
-/// The kind of a failure.
+/// The cause of a failure.
 ///
 /// # Example
 /// See [`ContextError`].
@@ -53,7 +53,7 @@ pub enum Cause {
         /// The panic's message.
         message: String,
     },
-    /// An error was returned or reported.
+    /// Code returned or reported an error.
     Error(Arc<dyn Error + Send + Sync>),
     /// The context's deadline passed before the work was done.
     DeadlineExceeded,
@@ -61,7 +61,7 @@ pub enum Cause {
     Cancelled,
 }
 
-/// One step of the trail from an error outwards.
+/// One step of a failure's trail, which leads from the error outwards.
 ///
 /// # Example
 /// ```
@@ -72,9 +72,9 @@ pub enum Cause {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The context's name.
+    /// The name of the context of this step.
     pub context: Option<String>,
-    /// The source position: for an error the place that reported it, for a context the place that made it.
+    /// The source position: for an error, the position that reported it; for a context, the position that made it.
     pub location: &'static Location<'static>,
 }
 
@@ -125,8 +125,8 @@ impl ContextError {
         self.inner.context
     }
 
-    /// Returns the trail from the error outwards: the place that reported it, then the calls and contexts around it,
-    /// innermost first.
+    /// Returns the trail from the error outwards: the source position that reported it, then the calls and contexts
+    /// around it, innermost first.
     ///
     /// # Example
     /// See [`Step`].
@@ -168,8 +168,8 @@ impl ContextError {
         Self { inner: Arc::new(ContextErrorInner { cause, context: context.map(Context::id), trail, traces }) }
     }
 
-    /// Converts an error that leaves a call: a failure from deeper inside gets one more step, any other error becomes a
-    /// failure.
+    /// Converts an error that leaves a call. A failure from deeper inside gets one more step in its trail; any other
+    /// error becomes a failure.
     pub(super) fn leaving(
         error: Box<dyn Error + Send + Sync>,
         at: &'static Location<'static>,
@@ -196,7 +196,7 @@ impl ContextError {
         Self::of(cause, Some(at), Some(context))
     }
 
-    /// Passes the failure to the sinks of `context`, to each once; without sinks, to the process's hook.
+    /// Passes the failure once to each of the innermost sinks of `context`; without sinks, to the process's hook.
     pub(crate) fn deliver(self, context: Option<&Context>) {
         let mut sinks = Vec::new();
         if let Some(context) = context {
@@ -210,12 +210,12 @@ impl ContextError {
             let result = {
                 let _entered = current::enter(outer.clone());
                 // Unwind safety: only the sink's own code sees what its panic left behind, and that panic is reported
-                // one level out.
+                // to the next outer sink.
                 catch_unwind(AssertUnwindSafe(|| (sink.0)(failure)))
             };
             match result {
                 Ok(Ok(())) => {}
-                // The sink's port is closed, so the next level out gets the same failure.
+                // The sink's port refused the failure, so the next outer sink gets the same failure.
                 Ok(Err(refused)) => refused.deliver(outer.as_ref()),
                 Err(payload) => panicked(payload.as_ref(), outer).deliver(),
             }
@@ -256,7 +256,7 @@ impl Error for ContextError {
 }
 
 impl Context {
-    /// Reports an error that no caller receives: to the innermost sink, once; without a sink, to the process's hook.
+    /// Reports an error that no caller receives: once to the innermost sink, or, without a sink, to the process's hook.
     ///
     /// # Example
     /// See [`ContextBuilder::on_error`](super::ContextBuilder::on_error).
@@ -268,7 +268,7 @@ impl Context {
 
 type Handler = dyn Fn(ContextError) -> Result<(), ContextError> + Send + Sync;
 
-/// The receiver of a context's errors. It gives back errors that it could not pass on.
+/// The receiver of a context's errors. The sink gives back errors that it could not pass on.
 #[derive(Clone)]
 pub(super) struct Sink(Arc<Handler>);
 
@@ -278,7 +278,7 @@ impl Sink {
     }
 }
 
-/// Collects the nearest sink on each line of ancestors, each once, with the context outside it.
+/// Collects the nearest sink on each line of ancestors, each sink once, with the context outside the sink's context.
 fn innermost_sinks(context: &Context, sinks: &mut Vec<(Sink, Option<Context>)>) {
     for context in context.lineage() {
         if let Some(sink) = &context.inner.sink {
@@ -301,8 +301,8 @@ static HOOK: Setting<Hook> = Setting::new();
 /// Sets the hook for errors without a sink, such as panics of detached tasks. Replaces the earlier hook.
 ///
 /// Without a hook, these errors are written to standard error, one line each; they are never dropped. The hook runs on
-/// the thread where the error ended and must not panic. If it panics, the panic is the last thing written about the
-/// error.
+/// the thread where the error ended and must not panic. If the hook panics, the panic is the last thing written about
+/// the error.
 ///
 /// # Example
 /// ```
@@ -325,13 +325,13 @@ fn report(failure: &ContextError) {
     }
 }
 
-/// The reason why a task has no output, until its owner asks for it. If the reason is dropped before that, a panic goes
-/// to the sinks. This happens for a detached task, and for a task whose handle was dropped unread.
+/// The reason why a task has no output, until the task's owner asks for it. If the reason is dropped unread, a panic
+/// goes to the sinks. The reason is dropped unread if the task is detached, or if its handle is dropped unread.
 pub(crate) struct Unclaimed(Why);
 
 enum Why {
     Panicked(Box<(ContextError, Option<Context>)>),
-    /// Only the owner learns of this reason and of the next one.
+    /// The task was cancelled. Only the owner learns of this reason, and of the next reason.
     Cancelled,
     Discarded,
 }
@@ -378,7 +378,7 @@ impl Unclaimed {
         !sinks.is_empty()
     }
 
-    /// Passes the failure to the sinks.
+    /// Passes the failure to the sinks, by dropping this value.
     pub(crate) fn deliver(self) {
         drop(self);
     }

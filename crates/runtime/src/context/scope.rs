@@ -1,4 +1,4 @@
-//! Futures that run in a context: entered around each poll, left in between.
+//! Futures that run in a context, which is entered for each poll and left between polls.
 
 use std::error::Error;
 use std::fmt;
@@ -109,7 +109,7 @@ impl Drop for Listening {
     }
 }
 
-/// Returns whether the context continues; if so, its end will wake the poller.
+/// Returns whether the context continues. If the context continues, its end will wake the polling task.
 pub(crate) fn goes_on(context: &Context, listening: &mut Option<Listening>, polling: &Polling<'_>) -> bool {
     let Some(node) = context.node() else { return true };
     if node.stopped().is_some() {
@@ -168,8 +168,9 @@ where
 pin_project! {
     /// One turn of a persistent handler, in the context of its item.
     ///
-    /// It ends when the item's context does; the rest of the turn is dropped. A panic goes to the item's sinks if it
-    /// has any, and the receiver continues with the next item. Without sinks the panic is the output.
+    /// The turn ends when the item's context ends; the rest of the turn is dropped. A panic goes to the sinks of the
+    /// item's context, and the receiver continues with the next item. Without sinks, the panic is the output of the
+    /// turn.
     #[must_use = "futures do nothing unless awaited"]
     struct Turn<F> {
         #[pin]
@@ -179,7 +180,7 @@ pin_project! {
     }
 }
 
-/// Calls a closure in a context, or in none.
+/// Calls a closure in a context, or in no context.
 pub(crate) fn in_context<R>(context: Option<Context>, call: impl FnOnce() -> R) -> R {
     let _entered = current::in_use().then(|| current::enter(context));
     call()

@@ -19,7 +19,7 @@ pub struct TraceParent {
     pub trace: u128,
     /// The identifier of the span; not 0.
     pub span: u64,
-    /// Flags. Bit 0: the caller records this trace.
+    /// The flags of the trace; bit 0 says that the caller records this trace.
     pub flags: u8,
 }
 

@@ -1,14 +1,14 @@
-//! Sections that block: while a worker is in one, a spare thread replaces it.
+//! Sections that block: while a worker is in such a section, a spare thread replaces it.
 //!
 //! The worker announces the section before it blocks, and the work in its queue goes to the common queue. A spare
 //! thread, woken or newly started, does the worker's part of the work until the worker comes back. A spare has no queue
-//! of its own, because no worker would look into that queue once the spare is off duty. Tasks that it wakes go to the
-//! common queue, and it takes one job at a time. So the number of threads that run tasks stays the same, and no work is
-//! in a queue that only a blocked thread empties.
+//! of its own, because no worker would look into that queue once the spare is off duty. Tasks that a spare wakes go to
+//! the common queue, and a spare takes one job at a time. So the number of threads that run tasks stays the same, and
+//! no work is in a queue that only a blocked thread empties.
 //!
-//! The number of spares is bounded ([`Builder::spares`](super::Builder::spares)). A program that blocks in more places
-//! at once has fewer workers meanwhile, not more threads than it requested. Spares start when first needed and stay
-//! until the end.
+//! The number of spares is bounded ([`Builder::spares`](super::Builder::spares)). A program that blocks in more
+//! sections at once has fewer workers meanwhile, and never more threads than it allowed. Spares start when first needed
+//! and stay until the end.
 
 use lehr_sync::{Arc, AtomicBool, AtomicUsize, Ordering, SpinLock, thread};
 
@@ -16,13 +16,14 @@ use super::worker::{Role, serve};
 use super::{ABORTING, Shared, with_current};
 
 /// Runs a section that blocks its thread: a system call, a lock held for long, a computation that does not wait. On a
-/// worker, a spare thread takes over the worker's tasks meanwhile; on other threads this is only a call.
+/// worker, a spare thread takes over the worker's tasks meanwhile; on other threads, this function only calls the
+/// section.
 ///
-/// A watchdog reports the text of `reason` while the section lasts. Inside the section, the thread does not count as
-/// one of the dispatcher's: [`block_on`](crate::block_on) is allowed. The section runs on the calling thread, so it may
-/// borrow, and thread-local state is unchanged.
+/// A watchdog reports the text of `reason` while the section lasts. Inside the section, the thread does not count as a
+/// worker, so [`block_on`](crate::block_on) is allowed. The section runs on the calling thread, so it may borrow, and
+/// thread-local state is unchanged.
 ///
-/// Don't use it for sections of microseconds: the two handovers cost about as much as waking a thread twice.
+/// Don't use this function for sections of microseconds: the two handovers cost about as much as waking a thread twice.
 ///
 /// # Panics
 /// Panics if `section` does; the worker is then back on duty.
@@ -52,7 +53,7 @@ pub fn blocking<R>(reason: &'static str, section: impl FnOnce() -> R) -> R {
         let _section = shared.spares.begin(shared);
         if is_handed_over {
             shared.sleep.notify();
-            // For a worker that a drain has left behind in this very job.
+            // A drain may have left this worker behind in this very job, so its work may be late.
             shared.drop_late();
         }
         let section = || current.away(section);
@@ -65,8 +66,8 @@ pub fn blocking<R>(reason: &'static str, section: impl FnOnce() -> R) -> R {
 
 /// The spare threads of a dispatcher.
 ///
-/// A spare does not replace one worker in particular. There are as many spares on duty as sections, up to the limit. So
-/// a spare that is about to leave stays if another section begins.
+/// A spare does not replace one worker in particular. As many spares are on duty as sections are in progress, up to the
+/// limit. For this reason, a spare that is about to leave stays if another section begins.
 pub(crate) struct Spares {
     max: usize,
     /// The prefix of the threads' names, before a dash and a number.
@@ -82,16 +83,16 @@ struct State {
     /// The number of sections in progress.
     sections: usize,
     on_duty: Vec<Arc<Spare>>,
-    /// The spares off duty; the last to go comes first.
+    /// The spares off duty. The spare that went off duty last is called first.
     free: Vec<Arc<Spare>>,
     threads: Vec<thread::JoinHandle<()>>,
     started: usize,
     has_ended: bool,
 }
 
-/// One spare thread.
+/// A spare thread of a dispatcher.
 struct Spare {
-    /// The index of the spare among the counters and the sleepers, after those of the workers.
+    /// The index of the spare among the counters and the sleepers, where spares come after the workers.
     slot: usize,
     /// Whether the spare is called to duty: raised by the caller, lowered by the thread.
     is_called: AtomicBool,
@@ -126,7 +127,7 @@ impl Spare {
     }
 }
 
-/// A section in progress.
+/// A blocking section in progress; dropping this value ends it.
 struct Section<'a>(&'a Shared);
 
 impl Drop for Section<'_> {
@@ -149,7 +150,7 @@ impl Spares {
         Self { max, name, stack_bytes, surplus: AtomicUsize::new(0), state: SpinLock::new(State::default()) }
     }
 
-    /// Returns the largest number of spares that were ever needed at once.
+    /// Returns the number of spare threads that were ever started.
     pub(super) fn started(&self) -> usize {
         self.state.lock().started
     }
@@ -160,13 +161,13 @@ impl Spares {
         self.surplus.load(Ordering::Acquire) > 0
     }
 
-    /// Counts the surplus. Call it under the lock.
+    /// Updates `surplus`. Call this method under the lock of `state`.
     fn count(&self, state: &State) {
         // Release: pairs with the Acquire in `are_too_many`.
         self.surplus.store(state.on_duty.len().saturating_sub(state.sections), Ordering::Release);
     }
 
-    /// Begins a section. One more spare goes on duty, if one is free or may be started.
+    /// Begins a blocking section. One more spare goes on duty, if a spare is free or may be started.
     fn begin<'a>(&self, shared: &'a Arc<Shared>) -> Section<'a> {
         let called = {
             let mut state = self.state.lock();
@@ -183,7 +184,8 @@ impl Spares {
         Section(shared)
     }
 
-    /// Starts one more thread. Returns `None` at the limit, or if the system refuses; a section then costs its worker.
+    /// Starts one more spare thread. Returns `None` at the limit, or if the system refuses; during the section, the
+    /// dispatcher then has a worker less.
     fn start(&self, state: &mut State, shared: &Arc<Shared>) -> Option<Arc<Spare>> {
         if state.started == self.max {
             return None;
@@ -210,7 +212,8 @@ impl Spares {
         }
     }
 
-    /// Returns whether this spare goes off duty, after it has seen that there are too many spares, or the end.
+    /// Returns whether this spare goes off duty, after it has seen that there are too many spares, or that the
+    /// dispatcher ends.
     fn leave(&self, spare: &Arc<Spare>) -> bool {
         let mut state = self.state.lock();
         let may_leave = state.has_ended || state.on_duty.len() > state.sections;
@@ -224,7 +227,8 @@ impl Spares {
         may_leave
     }
 
-    /// Prevents further starts and lets the spares on duty see the end. Returns the threads to join.
+    /// Prevents further starts and lets the spares on duty see the end. Returns the spare threads, for the caller to
+    /// join.
     pub(super) fn end(&self) -> Vec<thread::JoinHandle<()>> {
         let (threads, free) = {
             let mut state = self.state.lock();

@@ -1,9 +1,9 @@
-//! A closure in a queue, without an allocation if it is small: the cheapest form of work.
+//! A closure in a queue, which is the cheapest form of work: a small closure needs no allocation.
 //!
 //! A task needs its own cell because its handle and its wakers refer to it. A closure that runs once to its end is held
-//! only by its queue, so its cell can be reused for the next one. A worker keeps the cells of the closures that it has
-//! called, and reuses them for the closures that it queues. A closure that is larger than three words, or aligned more
-//! strictly than a word, goes into a box, and the box into the cell.
+//! only by its queue, so its cell can be reused for the next closure. A worker keeps the cells of the closures that it
+//! has called, and reuses them for the closures that it queues. A closure that is larger than three words, or aligned
+//! more strictly than a word, goes into a box, and the box into the cell.
 
 use std::cell::RefCell;
 use std::mem::{ManuallyDrop, MaybeUninit, align_of, size_of};
@@ -13,10 +13,10 @@ use std::ptr::NonNull;
 use super::current::with_current;
 use crate::error::panic_message;
 
-/// Space for the closures of most programs: a port or two, and a number.
+/// The space in a cell. This space suffices for the closures of most programs, which hold a port or two and a number.
 type Room = [usize; 3];
 
-/// Memory for a closure. The cell owns the closure only as long as a [`Closure`] holds the cell.
+/// A cell of memory for a closure. The cell owns the closure only as long as a [`Closure`] holds the cell.
 pub(super) struct Cell {
     room: MaybeUninit<Room>,
     acts: &'static Acts,
@@ -25,7 +25,7 @@ pub(super) struct Cell {
 /// The maximum number of cells that a worker keeps for its next closures.
 const KEPT: usize = 256;
 
-/// The empty cells of a worker.
+/// The empty cells that a worker keeps for its next closures.
 #[derive(Default)]
 pub(super) struct Cells {
     #[allow(clippy::vec_box, reason = "the boxes themselves go from hand to hand")]
@@ -33,7 +33,7 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// Returns an empty cell: one that the worker keeps, or else a new one.
+    /// Returns an empty cell: a cell that the worker keeps, or else a new cell.
     #[inline]
     fn get() -> Box<Cell> {
         let kept = with_current(|current| current.and_then(|current| current.cells.empty.borrow_mut().pop()));
@@ -53,17 +53,17 @@ impl Cells {
     }
 }
 
-/// The operations on the closure in the cell.
+/// The operations on the closure in a cell.
 struct Acts {
     /// Moves the closure out of its cell, returns the cell to the worker, and calls the closure.
     call: unsafe fn(Box<Cell>),
     /// Drops the closure in place.
     drop: unsafe fn(&mut MaybeUninit<Room>),
-    /// Whether a user of the crate queued the closure: then a shutdown reports it.
+    /// Whether a user of the crate queued the closure, so that a shutdown reports it.
     is_counted: bool,
 }
 
-/// The operations of an empty cell.
+/// The operations of an empty cell, which do nothing.
 static NOTHING: &Acts = &Acts { call: |_| {}, drop: |_| {}, is_counted: false };
 
 /// A closure that is called once, or dropped.
@@ -81,7 +81,7 @@ impl Closure {
         Self::of::<F, true>(closure)
     }
 
-    /// Creates a closure of this crate, which is not counted.
+    /// Creates a closure of this crate, which a shutdown does not report.
     pub(crate) fn uncounted<F: FnOnce() + Send + 'static>(closure: F) -> Self {
         Self::of::<F, false>(closure)
     }
@@ -162,7 +162,8 @@ const fn fits<F>() -> bool {
 unsafe fn call<F: FnOnce()>(cell: Box<Cell>) {
     // SAFETY: the caller guarantees it; the cell is returned as an empty one, so the closure is not dropped in it.
     let closure = unsafe { cell.room.as_ptr().cast::<F>().read() };
-    // Returned before the call: a closure that is queued by this one gets the same cell, which is still in the cache.
+    // The cell is returned before the call. So a closure that this closure queues gets the same cell, which is still in
+    // the cache.
     Cells::put(cell);
     closure();
 }

@@ -1,5 +1,5 @@
-//! The role of the calling thread: a worker of some dispatcher, or none. It is checked at every wake, so it is a single
-//! pointer.
+//! The role of the calling thread: a worker of some dispatcher, or no worker. The role is checked at every wake, so it
+//! is a single pointer.
 
 use std::cell::Cell;
 use std::ptr;
@@ -14,7 +14,7 @@ use super::{Job, Shared};
 use crate::fork_join::Fork;
 use crate::timer::Clock;
 
-/// A worker thread's own state.
+/// The state of a worker, which only its own thread uses.
 pub(crate) struct Current {
     pub(crate) dispatcher: u64,
     pub(crate) index: usize,
@@ -22,16 +22,16 @@ pub(crate) struct Current {
     pub(crate) shared: Arc<Shared>,
     /// Empty cells for the closures that the worker queues.
     pub(super) cells: Cells,
-    /// The dispatcher whose tasks the worker may put into its own queue: its own dispatcher, or none if its queue must
-    /// not be used.
+    /// The dispatcher whose tasks the worker may put into its own queue: its own dispatcher, or [`NOBODY`] if its queue
+    /// must not be used.
     pub(crate) queues_for: Cell<u64>,
     /// Whether the worker is in a section that blocks, while a spare does its work.
     pub(crate) is_away: Cell<bool>,
     /// The record of the worker's actions for the watchdog, if there is one.
     pub(crate) doing: Option<Arc<Doing>>,
-    /// The number of waits that the running job may still find answered at once.
+    /// The number of waits that may still be answered at once in the running job, before it must let other jobs run.
     pub(crate) budget: Cell<u32>,
-    /// The count of the watch's looks when the job began.
+    /// The number of looks of the watch when the running job began.
     pub(crate) looks: Cell<usize>,
     /// The halves of the worker's forks that no worker has begun; `None` if no worker could steal them.
     pub(crate) forks: Option<Worker<Fork>>,
@@ -41,20 +41,21 @@ pub(crate) struct Current {
     pub(super) catch: Catch,
 }
 
-/// Decides when a worker that forks rings for a sleeper. It rings at the first fork. After each ring that brought no
-/// worker in time, it waits for twice as many forks. So long halves find help, and short ones cost no system call.
+/// Decides when a worker that forks rings for a sleeper. The worker rings at the first fork. After each ring that
+/// brought no worker in time, the worker waits for twice as many forks. So long halves find help, and short halves cost
+/// no system call.
 #[derive(Default)]
 pub(crate) struct ForkBell {
     /// The number of forks until the next ring.
     left: Cell<u32>,
-    /// The number of forks without a ring after the next one.
+    /// The number of forks without a ring that will follow the next ring.
     silence: Cell<u32>,
 }
 
-/// The maximum number of forks without a wake-up: a millisecond or two of the smallest forks.
+/// The maximum number of forks without a wake-up. This number of the smallest forks takes a millisecond or two.
 const SILENCE_MAX: u32 = 1 << 16;
 
-/// No dispatcher has this identity.
+/// The identity that stands for no dispatcher.
 pub(crate) const NOBODY: u64 = 0;
 
 /// The number of waits that a task may find answered at once before it must let the other tasks of its worker run.
@@ -117,7 +118,8 @@ impl Current {
         }
     }
 
-    /// Takes the latest half back; `None` if it was stolen, and then all older ones were stolen too.
+    /// Takes the latest half back. Returns `None` if the latest half was stolen; in this case, all older halves were
+    /// stolen too.
     #[inline]
     pub(crate) fn pop_fork(&self) -> Option<Fork> {
         self.forks.as_ref().and_then(Worker::pop)
@@ -137,18 +139,18 @@ impl Current {
         self.shared.sleep.notify();
     }
 
-    /// Notes that another worker took a half: ringing is worth it.
+    /// Notes that another worker took a half, so the next fork rings again.
     pub(crate) fn fork_was_taken(&self) {
         self.bell.left.set(0);
         self.bell.silence.set(0);
     }
 
-    /// Counts a fork that this worker took from another one.
+    /// Counts a fork that this worker took from another worker.
     pub(crate) fn count_steal(&self) {
         self.shared.counters[self.index].count_steal();
     }
 
-    /// Begins a new job.
+    /// Resets the budget for a new job, and notes the number of looks of the watch.
     #[inline]
     pub(crate) fn begin(&self, looks: usize) {
         self.budget.set(BUDGET);
@@ -188,7 +190,7 @@ mod modelled {
 #[cfg(any(loom, shuttle))]
 use modelled::CURRENT;
 
-/// Calls `look` with the worker of the calling thread; with `None` if the thread is not a worker.
+/// Calls `look` with the worker that the calling thread is, or with `None` if the thread is not a worker.
 #[inline]
 pub(crate) fn with_current<R>(look: impl FnOnce(Option<&Current>) -> R) -> R {
     // In a model, thread-local state is gone before a thread has ended; the thread is no longer a worker then.
@@ -204,9 +206,9 @@ pub(crate) fn current_clock() -> Option<Clock> {
     with_current(|current| current.map(|current| current.shared.clock.clone()))
 }
 
-/// Returns whether the task may continue; every wait asks this at its first poll. A task that always finds its item at
-/// once would otherwise keep its worker for ever. If the answer is no, the task has been woken again, and the wait must
-/// return pending.
+/// Returns whether the task may continue; every wait calls this function at its first poll. Without this check, a task
+/// that always finds its item at once would keep its worker for ever. If the result is false, the task has been woken
+/// again, and the wait must return pending.
 #[inline]
 pub(crate) fn may_go_on(context: &std::task::Context<'_>) -> bool {
     let may = with_current(|current| {
@@ -221,7 +223,8 @@ pub(crate) fn may_go_on(context: &std::task::Context<'_>) -> bool {
     may
 }
 
-/// Returns whether waits on the calling thread count: it must be a worker outside a section that blocks.
+/// Returns whether waits on the calling thread count against a budget: the thread must be a worker outside a section
+/// that blocks.
 pub(crate) fn is_counted() -> bool {
     with_current(|current| current.is_some_and(|current| !current.is_away.get()))
 }

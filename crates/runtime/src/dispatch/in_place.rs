@@ -1,22 +1,22 @@
-//! Polls a task that a post wakes directly on the posting thread, if the poster has nothing to do until the answer
+//! Polls the task that a post wakes directly on the posting thread, if the poster has nothing to do until the answer
 //! comes.
 //!
 //! Normally, a task that asks posts its request, waits, and leaves its worker. The worker takes the answering task from
 //! its queue, and then the asking task again. If nothing else is queued, this order is known beforehand, and the
-//! answering task can be polled in the middle of the asking task's poll. This saves two passages through the queue, and
-//! the answer is ready when the asking task first looks for it.
+//! answering task can be polled in the middle of the asking task's poll. Polling it there saves two passages through
+//! the queue, and the answer is ready when the asking task first looks for it.
 //!
-//! It is the same poll of the same task that the worker would have made next, so the guarantees for tasks are
-//! unchanged. One thread polls a task at a time, and queued work runs in order. A task that waits often without
-//! suspending lets the other tasks run ([`may_go_on`](super::may_go_on)). There is one difference: both polls are one
-//! job to a thief and to a watchdog.
+//! The worker would have made the same poll of the same task next, so the guarantees for tasks are unchanged. One
+//! thread polls a task at a time, and queued work runs in order. A task that waits often without suspending lets the
+//! other tasks run ([`may_go_on`](super::may_go_on)). There is one difference: a thief and a watchdog count both polls
+//! as one job.
 
 use std::cell::Cell;
 
 use super::{Runnable, with_current};
 use crate::calls;
 
-/// The deepest nesting of polls in place. It is limited because each nested poll needs more of the stack.
+/// The maximum depth of nested polls in place, because each nested poll needs more of the stack.
 const DEPTH: u32 = 4;
 
 /// The work that a worker holds back for [`in_place`].
@@ -35,10 +35,10 @@ impl Catch {
         self.is_open.get()
     }
 
-    /// Holds a task back, and no other one until the next request.
+    /// Holds a task back. No other task is held back until the next call of `open`.
     pub(super) fn hold(&self, runnable: Runnable) {
         self.is_open.set(false);
-        // The slot is empty: the code that opened it took what was there before.
+        // The slot is empty, because `close` has taken the task of the last time out of it.
         self.caught.set(Some(runnable));
     }
 
@@ -58,9 +58,9 @@ impl Catch {
 
 /// Calls `post`, and polls the first task that it wakes immediately, instead of leaving the task to the queue.
 ///
-/// This works only on a worker that has nothing else queued, for a task of its own dispatcher; otherwise this is only
-/// `post()`. Call it as part of a wait, and look for the answer after `post`. The polled task may take as long as a
-/// handler does. Don't hold a lock that a handler may need.
+/// The immediate poll needs a worker that has nothing else queued, and a task of its own dispatcher; otherwise this
+/// function only calls `post`. Call this function as part of a wait, and look for the answer after `post`. The polled
+/// task may take as long as a handler does. Don't hold a lock that a handler may need.
 ///
 /// Cost: less than a passage through the queue.
 ///

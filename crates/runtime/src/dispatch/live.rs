@@ -1,6 +1,6 @@
-//! The list of living tasks. An abort needs it to reach suspended tasks, because nothing else knows their wakers.
+//! The list of living tasks. An abort needs the list to reach suspended tasks, because nothing else knows their wakers.
 //!
-//! The list has one part for each worker and one for all other threads. So the two locks that each task takes are
+//! The list has one part for each worker and one part for all other threads. So the two locks that each task takes are
 //! hardly ever contended.
 
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use super::Spawned;
 use crate::context::Context;
 use crate::context::cancel::Key;
 
-/// The list of living tasks; see the page of the module. Cheap to clone.
+/// The list of living tasks; see the [module](self). Clones share the list.
 #[derive(Clone)]
 pub(crate) struct Live {
     inner: Arc<Inner>,
@@ -23,7 +23,8 @@ struct Inner {
     parts: Box<[CachePadded<Part>]>,
     /// The waker of the thread that waits for the list to become empty.
     drainer: SpinLock<Option<thread::Thread>>,
-    /// 1 while a thread waits. Every ending task reads it; only `wait_begin` and `wait_end` write it.
+    /// 1 while a thread waits for the list to become empty. Every ending task reads this flag; only `wait_begin` and
+    /// `wait_end` write it.
     is_awaited: CachePadded<AtomicUsize>,
 }
 
@@ -36,17 +37,17 @@ struct Slots {
     /// `None` for a free slot, or for a slot whose task is being built.
     wakers: Vec<Option<Waker>>,
     free: Vec<u32>,
-    /// The contexts of tasks that were spawned in one, by slot: for inspectors.
+    /// The contexts of the tasks that were spawned in a context, by slot. Inspectors read them.
     contexts: HashMap<u32, Context>,
     ended: Ended,
 }
 
-/// The number of tasks that ended since the start.
+/// The numbers of tasks that have ended since the dispatcher started.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Ended {
-    /// Tasks that ran to their end or panicked.
+    /// The number of tasks that ran to their end or panicked.
     pub(crate) finished: usize,
-    /// Tasks that were dropped before their end.
+    /// The number of tasks that were dropped before their end.
     pub(crate) aborted: usize,
 }
 
@@ -59,14 +60,14 @@ impl Slots {
 /// Removes a task from the list when its future is dropped.
 pub(crate) struct Guard {
     live: Live,
-    // Only two words: a task is small, and there may be millions.
+    // These fields take two words together with `live`, because a task is small and there may be millions of tasks.
     slot: u32,
     part: u16,
     is_finished: bool,
 }
 
 impl Guard {
-    /// Notes that the task has ended.
+    /// Notes that the task has run to its end or panicked.
     pub(crate) fn finish(&mut self) {
         self.is_finished = true;
     }
@@ -144,7 +145,7 @@ impl Live {
         tasks
     }
 
-    /// Wakes every living task.
+    /// Wakes every task on the list.
     pub(crate) fn wake_all(&self) {
         for part in &self.inner.parts {
             // Cloned first: waking runs the scheduler, which may end a task and come back here for the lock.
@@ -169,7 +170,7 @@ impl Live {
         *self.inner.drainer.lock() = None;
     }
 
-    /// Wakes the waiting thread, if any.
+    /// Wakes the thread that waits for the list to become empty, if a thread waits.
     pub(crate) fn ring(&self) {
         if let Some(drainer) = &*self.inner.drainer.lock() {
             drainer.unpark();

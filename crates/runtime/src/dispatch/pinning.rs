@@ -1,7 +1,7 @@
 //! Places workers on cores that the user names, or each worker in a share of the cores.
 //!
-//! The available cores are queried before any thread starts. So a core in the list that this machine lacks is an error,
-//! and is not ignored. Shares are only a hint: if the system refuses them, it decides where the workers run.
+//! The available cores are queried before any thread starts. So a list that names a core that this machine lacks is an
+//! error. Shares are only a hint: if the system refuses them, the system decides where the workers run.
 
 use super::StartError;
 
@@ -11,7 +11,7 @@ pub(super) enum Pinning {
     /// The system decides where workers run.
     #[default]
     Free,
-    /// Each worker runs on one core of a list, in turn.
+    /// Each worker runs on one core of a list: worker `i` on core `i` of the list, which begins again at its end.
     Listed(Vec<usize>),
     /// Each worker runs within its share of the cores: worker `i` in share `first + i` of `parts`.
     Shares { first: usize, parts: usize },
@@ -44,13 +44,14 @@ impl Pinning {
         }
     }
 
-    /// Returns the core of one worker. If there are more workers than cores, the list is used again from the start.
+    /// Returns the core to which a worker is bound, if it is bound to one core. If there are more workers than cores,
+    /// the list is used again from the start.
     pub(super) fn core_of(&self, worker: usize) -> Option<usize> {
         let Self::Listed(cores) = self else { return None };
         (!cores.is_empty()).then(|| cores[worker % cores.len()])
     }
 
-    /// Returns the shares of this many workers; empty if all workers share all cores.
+    /// Returns the share of the cores for each of this many workers; empty if all workers share all cores.
     pub(super) fn shares(&self, workers: usize) -> Vec<Vec<usize>> {
         let Self::Shares { first, parts } = *self else { return Vec::new() };
         let cores = shares::cores();
@@ -61,7 +62,8 @@ impl Pinning {
     }
 }
 
-/// Returns a part of the cores. With at least as many cores as parts, no part is empty and sizes differ by at most one.
+/// Returns share number `part` of `parts` shares of the cores. With at least as many cores as parts, no share is empty
+/// and the sizes of the shares differ by at most one.
 fn share(cores: &[usize], part: usize, parts: usize) -> &[usize] {
     &cores[part * cores.len() / parts..(part + 1) * cores.len() / parts]
 }

@@ -15,8 +15,8 @@ use crate::context::closure_panicked;
 /// A piece of work: a task to be polled once, or a closure to be called once. The closure comes from a user, or from a
 /// parallel region that looks for help. Dropping the job cancels the task or drops the closure.
 ///
-/// The word is the task's or the closure's own pointer. Both are aligned to a word, so the lowest bit is free as a tag:
-/// [`CALL`] marks a closure.
+/// The word is the task's or the closure's own pointer. Tasks and closures are aligned to a word, so the lowest bit of
+/// the pointer is free as a tag: [`CALL`] marks a closure.
 pub(crate) struct Job(NonNull<()>);
 
 const CALL: usize = 1;
@@ -62,7 +62,7 @@ impl Job {
     }
 
     /// # Safety
-    /// Call it only once, and don't use `self` afterwards.
+    /// Call this method only once, and don't use `self` afterwards.
     #[inline]
     unsafe fn reopen(&self) -> Opened {
         if self.is_call() {

@@ -8,27 +8,27 @@ use lehr_sync::{Arc, Moment, Ordering, fence, thread};
 use super::{ABORTING, DRAINING, Dispatcher, Job, Shared};
 use crate::queue::{Core, QueueCounters};
 
-/// The time that a poll or a wake in progress has to end when the limit of a drain passes. Both take microseconds; this
-/// time is for a machine that has given its cores to other work.
+/// The time for a poll or a wake in progress to end after the limit of a drain has passed. A poll and a wake usually
+/// take microseconds; this longer time is for a machine that has given its cores to other work.
 const GRACE: Duration = Duration::from_millis(100);
 
 /// The interval at which a drain checks whether the closures are done.
 const CLOSURES_LOOK: Duration = Duration::from_millis(1);
 
-/// How a dispatcher ends.
+/// The way in which a dispatcher ends.
 ///
 /// # Example
 /// See [`Dispatcher::shutdown`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shutdown {
-    /// Accept nothing new from outside, let tasks that run, are queued or wait finish, and abort the rest after
-    /// `limit`. A task that is still in the middle of a poll a tenth of a second later counts as leaked. Nothing can
-    /// stop it, and its thread ends by itself as soon as the poll does.
+    /// Accept no new work from outside, and let tasks that run, are queued or wait finish; after `limit`, abort the
+    /// remaining tasks. A task that is still in the middle of a poll a tenth of a second later counts as leaked.
+    /// Nothing can stop such a task, and its thread ends by itself as soon as the poll does.
     Drain {
-        /// The longest time to wait.
+        /// The maximum time to wait for the tasks.
         limit: Duration,
     },
-    /// Let polls in progress end, and drop everything else. When the shutdown returns, no code of any task runs any
+    /// Let polls in progress end, and drop all other tasks. When the shutdown returns, no code of any task runs any
     /// more and the destructors of all futures have run.
     Abort,
 }
@@ -39,14 +39,15 @@ pub enum Shutdown {
 /// See [`Dispatcher::shutdown`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Tasks and closures that ended after the shutdown began. The turns of persistent receivers and of interleaves are
-    /// tasks too.
+    /// The number of tasks and closures that ended after the shutdown began. The turns of persistent receivers and of
+    /// interleaves are tasks too.
     pub finished: usize,
     /// Tasks whose futures were dropped before their end, and closures that were not called.
     pub aborted: usize,
-    /// Worker threads still in user code when the limit of a drain had passed.
+    /// The number of worker threads that were still in user code after the limit of a drain had passed.
     pub leaked: usize,
-    /// The fate of the tasks of each named queue, in order of registration: parts of the numbers above.
+    /// The fate of the tasks of each named queue, in order of registration. `finished` and `aborted` include these
+    /// tasks.
     pub queues: Vec<QueueReport>,
 }
 
@@ -66,11 +67,11 @@ pub struct Report {
 pub struct QueueReport {
     /// The queue's name.
     pub name: String,
-    /// Tasks that ended.
+    /// The number of tasks that ran to their end or panicked.
     pub finished: usize,
     /// Tasks whose futures were dropped before their end.
     pub aborted: usize,
-    /// Tasks that the queue discarded. [`Report::aborted`] counts them, [`Report::finished`] does not.
+    /// The number of tasks that the queue discarded. [`Report::aborted`] counts them, [`Report::finished`] does not.
     pub discarded: usize,
 }
 
@@ -108,8 +109,8 @@ impl Before {
 impl Dispatcher {
     /// Ends the dispatcher and reports the outcomes of its tasks.
     ///
-    /// If one of the dispatcher's own workers calls this, the shutdown cannot wait for that worker, which then counts
-    /// as leaked.
+    /// If one of the dispatcher's own workers calls this method, the shutdown cannot wait for that worker, which then
+    /// counts as leaked.
     ///
     /// # Example
     /// ```
@@ -170,10 +171,11 @@ impl Dispatcher {
         }
     }
 
-    /// Waits until all workers but `own` have ended, and joins them. Returns how many had not ended in time.
+    /// Waits until all workers have ended, except this thread if it is a worker (`own` is then 1, otherwise 0), and
+    /// joins them. Returns the number of workers that had not ended in time.
     ///
     /// Only a worker inside a job can be late. Any other worker ends as soon as the system gives it a core, however
-    /// busy the machine is, so this waits for it.
+    /// busy the machine is. So this method waits for such a worker without a limit.
     fn wait_for_workers(&mut self, own: usize, until: Option<(Moment, Duration)>) -> usize {
         let shared = &self.handle.shared;
         let workers = std::mem::take(&mut self.workers);
@@ -209,7 +211,7 @@ impl Dispatcher {
     }
 }
 
-/// Returns how many closures have been called.
+/// Returns the number of closures that have been called.
 fn calls(shared: &Shared) -> usize {
     shared.counters.iter().map(|tally| tally.calls()).sum()
 }
@@ -224,8 +226,8 @@ impl Shared {
     /// drops it, because the owner checks the common queue until all tasks are gone. After the owner's last look,
     /// [`drop_late`](Self::drop_late) decides which thread drops it.
     ///
-    /// It is never dropped here. Callers of wakers may hold locks. If dropping the future took the same lock, the
-    /// thread would wait for itself.
+    /// This method never drops the work itself. Callers of wakers may hold locks. If dropping the future took a lock
+    /// that the caller holds, the thread would wait for itself.
     pub(crate) fn surrender(&self, job: Job) {
         self.injector.push(job);
         // Required by `drop_late`.
@@ -236,11 +238,11 @@ impl Shared {
     }
 
     /// Drops work that was queued after the owner's last look. A thread that saw a running dispatcher and then lost its
-    /// core may queue work that no thread will ever look at. Call this after the work is in the common queue and after
-    /// a `SeqCst` fence ([`Sleep::notify`](super::sleep::Sleep::notify) is one).
+    /// core may queue work that no thread will ever look at. Call this method after the work is in the common queue and
+    /// after a `SeqCst` fence ([`Sleep::notify`](super::sleep::Sleep::notify) is one).
     ///
-    /// A separate thread does it, for the reason that [`surrender`](Self::surrender) gives. If the system cannot start
-    /// a thread, the caller does it.
+    /// A separate thread drops the work, for the reason that [`surrender`](Self::surrender) gives. If the system cannot
+    /// start a thread, the caller drops it.
     pub(crate) fn drop_late(&self) {
         // Relaxed: the caller's fence orders its push before this load, and the fence in `drop_leftovers` orders the
         // flag before the last look at the queues. So either we see the flag, or the owner sees the work.
@@ -262,10 +264,12 @@ impl Shared {
     }
 }
 
-/// Drops the queued closures, and those that other threads are about to queue; returns the number of closures.
+/// Drops the queued tasks and closures, and tasks that other threads are about to queue; returns the number of
+/// closures.
 ///
 /// If an outside thread has marked a task as woken, and lost its core before it queued the task, only that thread can
-/// queue it. The dispatcher waits for this, so that no destructor runs after the end; but it does not wait for ever.
+/// queue it. The dispatcher waits for the queueing, so that no destructor runs after the end; but it does not wait for
+/// ever.
 fn drop_all(shared: &Shared) -> usize {
     let (begin, mut uncalled) = (Moment::now(), drop_queued(shared));
     while shared.live.living() > 0
@@ -278,11 +282,12 @@ fn drop_all(shared: &Shared) -> usize {
     uncalled
 }
 
-/// Drops every task and closure that is left, including those that are queued while it looks; returns the number of
-/// closures.
+/// Drops every task and closure that is left, including work that is queued while this function looks. Returns the
+/// number of closures.
 ///
-/// It looks twice. Work that is there at the first look is counted here. Work that comes after the flag is set is
-/// dropped as late and not counted. Work between the two looks is seen by at least one of the two sides.
+/// This function looks twice. Work that the first look finds is counted. Work that comes after the flag is set is
+/// dropped as late and not counted. Work that comes between the two looks is seen by this function, or by the thread
+/// that queued it.
 fn drop_leftovers(shared: &Shared) -> usize {
     let uncalled = drop_queued(shared);
     // Relaxed, with the fence: see `Shared::drop_late`.

@@ -1,11 +1,11 @@
 //! Decides when a worker may sleep and what wakes it. For the protocol, its bad interleavings and the reasons why they
 //! cannot happen, see `SLEEP.md` beside this file.
 //!
-//! There are two ideas. A worker without work is first *searching*, and only a searcher may fall asleep, after a last
-//! look. A thread that queues work for all workers wakes a sleeper only if none is searching. While some workers are
-//! awake and others sleep, one of the sleepers is on *watch*. Every half millisecond it gets up to see whether work
-//! waits behind a long job. So a worker that queues work for itself, as every message between tasks does, pays one
-//! load, no fence and no system call.
+//! The protocol has two ideas. A worker without work is first *searching*, and only a searcher may fall asleep, after a
+//! last look. A thread that queues work for all workers wakes a sleeper only if no worker is searching. While some
+//! workers are awake and others sleep, one of the sleepers is on *watch*. Every half millisecond, this sleeper gets up
+//! to see whether work waits behind a long job. So a worker that queues work for itself, as every message between tasks
+//! does, pays one load, no fence and no system call.
 
 use std::time::Duration;
 
@@ -15,7 +15,8 @@ use lehr_sync::{AtomicBool, AtomicUsize, Ordering, SpinLock, fence, thread};
 /// The interval at which the sleeper on watch gets up: half a millisecond, of which it uses about a hundredth.
 pub(crate) const WATCH: Duration = Duration::from_micros(500);
 
-/// The time until the first look of a sleeper on watch, because it may have fallen asleep just before there was work.
+/// The time until the first look of a sleeper on watch. The time is short, because the worker may have fallen asleep
+/// just before there was work.
 const FIRST_LOOK: Duration = Duration::from_micros(50);
 
 /// A job that is still running after this many looks of the watch counts as long. Falling asleep counts as a look.
@@ -37,23 +38,24 @@ const WATCHED: usize = SLEEPING >> 1;
 ///
 /// | bits of `word` | meaning | who changes it |
 /// | --- | --- | --- |
-/// | low half without its highest bit | workers searching | `start_search`, `stop_search`; `sleep` (down); the thread that takes a sleeper off `list` (up, on the sleeper's behalf) |
-/// | highest bit of the low half | a sleeper in `list` is on watch | as the next row |
-/// | high half | workers in `list` | `sleep`, `wake_one`, `wake_all`, under the lock of `list` |
+/// | low half without its highest bit | the number of searching workers | `start_search`, `stop_search`; `sleep`, which lowers it; the thread that takes a sleeper off `list`, which raises it on the sleeper's behalf |
+/// | highest bit of the low half | 1 if a sleeper in `list` is on watch | the methods of the next row, and `relieve`, under the lock of `list` |
+/// | high half | the number of workers in `list` | `sleep`, `stay_awake`, `wake_one`, `wake_all`, `call_back`, under the lock of `list` |
 pub struct Sleep {
     /// The counts in the table above. Every post reads the word; a worker writes it when it changes between running,
     /// searching and sleeping.
     word: CachePadded<AtomicUsize>,
-    /// The sleepers, the latest last. The latest is woken first, because its caches are the warmest.
+    /// The sleepers, in the order in which they fell asleep. The latest is woken first, because its caches are the
+    /// warmest.
     list: SpinLock<Vec<Sleeper>>,
-    /// For each worker, a flag. The thread that takes the worker off `list` sets it once, and the worker clears it when
-    /// it gets up.
+    /// For each worker, a flag that says that it was woken. The thread that takes the worker off `list` sets the flag
+    /// once, and the worker clears it when it gets up.
     woken: Box<[CachePadded<AtomicBool>]>,
-    /// The number of workers that are at work or asleep. A spare counts while it replaces a worker.
+    /// The number of workers. A spare counts while it replaces a worker, which then does not count.
     everybody: usize,
-    /// The interval of the watch. Without a watch, every queued job rings as if it were for all workers.
+    /// The interval of the watch. Without a watch, every queued job wakes a sleeper as if it were for all workers.
     watch: Option<Duration>,
-    /// The number of looks of the watch. It shows a worker without a clock whether its job is long.
+    /// The number of looks of the watch. By this number, a worker sees without reading a clock whether its job is long.
     looks: CachePadded<AtomicUsize>,
 }
 
@@ -74,9 +76,9 @@ impl Sleeper {
 enum Relief {
     /// Another thread took the sleeper off the list, and rings.
     Called,
-    /// All workers sleep: there is nothing to watch.
+    /// All workers sleep, so no watch is needed.
     Quiet,
-    /// Some workers are awake.
+    /// Some workers are awake, so a watch is needed.
     Needed,
 }
 
@@ -87,8 +89,8 @@ impl Sleep {
         Self::with_spares(workers, 0, watch)
     }
 
-    /// Creates the state in which no worker searches or sleeps. There are places for spare threads, which take part in
-    /// place of a worker. `watch` is the interval at which the sleeper on watch gets up.
+    /// Creates the state in which no worker searches or sleeps. The state has places for `spares` spare threads, which
+    /// take part in place of a worker. `watch` is the interval at which the sleeper on watch gets up.
     pub fn with_spares(everybody: usize, spares: usize, watch: Option<Duration>) -> Self {
         let workers = everybody + spares;
         assert!(workers < SEARCHING_MASK, "more workers than the word can count");
@@ -102,22 +104,23 @@ impl Sleep {
         }
     }
 
-    /// Returns the number of looks of the watch, to be kept when a job begins and passed to
-    /// [`notify_near`](Self::notify_near).
+    /// Returns the number of looks of the watch. A worker keeps the number of looks from the beginning of a job, and
+    /// passes it to [`notify_near`](Self::notify_near).
     #[inline]
     pub fn looks(&self) -> usize {
         // Relaxed: only a measure of time.
         self.looks.load(Ordering::Relaxed)
     }
 
-    /// Counts a look of the watch. Two sleepers may count at the same time, when one has just been taken off watch; a
-    /// look that is lost does no harm.
+    /// Counts a look of the watch. Two sleepers may count a look at the same time, when one has just been taken off
+    /// watch; a lost look does no harm.
     fn count_look(&self) {
         // Relaxed: as in `looks`.
         self.looks.store(self.looks().wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// Announces work for all workers: wakes a sleeper if none is searching. Call it after the work is in its queue.
+    /// Announces work for all workers: wakes a sleeper if no worker is searching. Call this method after the work is in
+    /// its queue.
     pub fn notify(&self) {
         // Orders the caller's write to a queue before the load below. The fences in `sleep` and `stop_search` order a
         // change of `word` before a look at the queues. So one of the two sees the other.
@@ -129,8 +132,8 @@ impl Sleep {
         }
     }
 
-    /// Returns whether a worker sleeps and none searches: then no worker will soon see a task that is queued now,
-    /// unless one is woken. The result may be out of date.
+    /// Returns whether a worker sleeps and no worker searches. If so, no worker will soon see a task that is queued
+    /// now, unless a sleeper is woken. The result may be out of date.
     #[inline]
     pub fn is_nobody_looking(&self) -> bool {
         // Relaxed and without a fence: as in `notify_near`; the watch sees what is missed here.
@@ -145,8 +148,9 @@ impl Sleep {
     }
 
     /// Announces that a worker has queued work for itself, now `queued` jobs, in a job that began when the watch had
-    /// looked `since` times. The worker will reach that work itself. A sleeper is woken in three cases: no sleeper is
-    /// on watch to notice a long job, the job is already long, or many jobs wait.
+    /// looked `since` times. The worker will reach that work itself. If no worker searches, a sleeper is woken in three
+    /// cases: no sleeper is on watch, the job is already long, or many jobs wait. Without a watch, this method works as
+    /// [`notify`](Self::notify) does.
     #[inline]
     pub fn notify_near(&self, since: usize, queued: impl FnOnce() -> usize) {
         if self.watch.is_none() {
@@ -169,8 +173,9 @@ impl Sleep {
         self.word.fetch_add(SEARCHING, Ordering::Relaxed);
     }
 
-    /// Ends a search: the worker has found work. Returns whether it was the only searcher. If so, posters may have
-    /// relied on it, and it must look at the queues once more and, if they hold work, call [`notify`](Self::notify).
+    /// Ends a search, because the worker has found work or ends. Returns whether the worker was the only searcher. If
+    /// so, posters may have relied on it, so the worker must look at the queues once more and, if they hold work, call
+    /// [`notify`](Self::notify).
     #[must_use]
     pub fn stop_search(&self) -> bool {
         // Relaxed, followed by a fence only where it matters; see `notify`.
@@ -183,8 +188,8 @@ impl Sleep {
         was_last
     }
 
-    /// Puts a searching worker to sleep unless `is_wanted` finds a reason against it in a last look. The worker returns
-    /// as a searching one.
+    /// Puts a searching worker to sleep unless `is_wanted` finds a reason against it in a last look. When this method
+    /// returns, the worker is a searching worker again.
     pub fn sleep(&self, worker: usize, mut is_wanted: impl FnMut() -> bool) {
         let mut is_on_watch = {
             let mut list = self.list.lock();

@@ -1,13 +1,13 @@
-//! Decides when work is worth stealing.
+//! Decides when a worker's queued work is worth stealing.
 //!
 //! Two tasks that exchange messages wake each other on one worker in a tenth of a microsecond. If a thief takes one of
-//! them to another core, each of their messages crosses between cores, which is three to five times slower. It also
-//! takes the task from a worker that would have run it at once. So queued work is stolen only if it *waits*. It does so
-//! if its owner has been inside one job for [`STUCK`]. It also does so if the owner would need longer than [`WORTH`] to
-//! finish its queue at its present pace.
+//! them to another core, each of their messages crosses between cores, which is three to five times slower. The thief
+//! also takes the task from a worker that would have run it at once. So queued work is stolen only if it *waits*. Work
+//! waits if its owner has been inside one job for [`STUCK`]. Work also waits if the owner would need longer than
+//! [`WORTH`] to finish its queue at its present pace.
 //!
-//! Looking costs the owner too: each look takes the cache lines of its queue away from it. A worker that makes progress
-//! is examined less and less often.
+//! A look costs the owner time too, because it takes the cache lines of the queue away from the owner. A worker that
+//! makes progress is examined less and less often.
 //!
 //! Halves of forks wait in separate queues, and are taken at once, because a fork asks for help. But looks for forks
 //! are rationed in the same way, unless the last fork that was taken was worth it.
@@ -20,30 +20,31 @@ use lehr_sync::Moment;
 use super::Shared;
 use crate::fork_join::Fork;
 
-/// If the owner of a queue has been in one job for this long, the queue is stuck behind it. About the cost of a steal.
+/// If the owner of a queue has been in one job for this long, the queue is stuck behind the job. The time is about the
+/// cost of a steal.
 const STUCK: Duration = Duration::from_nanos(250);
 
 /// If the owner needs longer than this to empty its queue, the queue is worth sharing.
 const WORTH: Duration = Duration::from_micros(4);
 
-/// The longest time for which a worker that makes progress is not examined.
+/// The maximum time for which a worker that makes progress is not examined.
 const LEFT_ALONE: Duration = Duration::from_micros(20);
 
-/// The interval at which a thief looks for forks, if the last one was not worth taking.
+/// The interval at which a thief looks for forks, if the last fork was not worth taking.
 const FORKS_EVERY: Duration = Duration::from_micros(1);
 
-/// If a fork keeps its thief busy for this long, it was worth taking: a few times the cost of the steal.
+/// If a fork keeps its thief busy for this long, it was worth taking. This time is a few times the cost of a steal.
 const FORK_WORTH: Duration = Duration::from_micros(2);
 
 /// The observations of a searching worker about the other workers.
 pub(crate) struct Thief {
     own: usize,
-    /// The time of the last look for forks, and the pause after it.
+    /// The time of the last look for forks; the field below is the pause after this look.
     forks: Option<Moment>,
     forks_pause: Duration,
-    /// The time when the worker took a fork, until it looks again.
+    /// The time when the worker took its last fork; `None` once the worker has looked for forks again.
     fork_taken: Option<Moment>,
-    /// The index of the victim to look at first: the last victim.
+    /// The index of the worker to look at first, which is the last victim.
     first: usize,
     seen: Box<[Seen]>,
 }
@@ -111,8 +112,8 @@ impl Thief {
         None
     }
 
-    /// Returns whether some queue is worth stealing from, for a worker about to sleep or on watch. It examines every
-    /// queue, even during its pause.
+    /// Returns whether some queue is worth stealing from, for a worker about to sleep or on watch. The method examines
+    /// every queue, even a queue that is in its pause.
     pub(crate) fn sees_waiting_work(&mut self, shared: &Shared) -> bool {
         for seen in &mut self.seen {
             seen.pause = Duration::ZERO;

@@ -1,4 +1,4 @@
-//! A thread that checks whether workers make progress, and reports those that do not.
+//! The watchdog: a thread that checks whether workers make progress, and reports workers that do not.
 //!
 //! A worker counts the beginnings and ends of its jobs anyway, for thieves and for the shutdown; the watchdog reads
 //! that count now and then. A count that is odd and does not change means a job that does not end. So watching costs a
@@ -18,31 +18,32 @@ use pin_project_lite::pin_project;
 
 use super::{Shared, with_current};
 
-/// A worker that has been in one job for too long, as the watchdog reports it to its sink. It is reported once for each
-/// such job.
+/// A worker that has been in one job for too long, as the watchdog reports it to its sink. Each job that takes too long
+/// is reported once.
 ///
 /// # Example
 /// See [`Builder::watchdog`](crate::Builder::watchdog).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stuck {
-    /// The worker's number.
+    /// The number of the worker, from 0.
     pub worker: usize,
     /// The name of the worker's thread.
     pub thread: String,
     /// The innermost name of the task that is being polled, if the task was [`named`].
     pub task: Option<String>,
-    /// The reason why the worker blocks, if it gave one: [`blocking`](super::blocking).
+    /// The reason why the worker blocks, if it is in a [`blocking`](super::blocking) section.
     pub reason: Option<&'static str>,
     /// The time for which the watchdog has seen the worker in the job; the job may have lasted longer.
     pub since: Duration,
-    /// The number of jobs that wait in this worker's own queue. Other workers take them over, unless all are stuck.
+    /// The number of jobs that wait in this worker's own queue. Other workers take over the jobs of a stuck worker,
+    /// unless all workers are stuck.
     pub behind: usize,
     /// Whether all workers of the dispatcher are stuck.
     pub are_all: bool,
 }
 
-/// The current job of a worker, by its name if it has one.
+/// The name of a worker's current job and the reason why the worker blocks, if there are any.
 #[derive(Debug, Default)]
 pub(crate) struct Doing {
     note: SpinLock<Note>,
@@ -55,7 +56,7 @@ struct Note {
 }
 
 impl Doing {
-    /// Records a name and returns the earlier one.
+    /// Records the name of the current task, and returns the earlier name.
     fn begin(&self, name: Arc<str>) -> Option<Arc<str>> {
         self.note.lock().task.replace(name)
     }
@@ -65,7 +66,7 @@ impl Doing {
         let _name = std::mem::replace(&mut self.note.lock().task, before);
     }
 
-    /// Records a reason while `body` runs.
+    /// Records a reason for blocking while `body` runs.
     pub(crate) fn because<R>(&self, reason: &'static str, body: impl FnOnce() -> R) -> R {
         struct Restore<'a>(&'a Doing, Option<&'static str>);
         impl Drop for Restore<'_> {
@@ -80,8 +81,8 @@ impl Doing {
 }
 
 /// Gives a future a name. The watchdog reports the name while the future is polled, and an
-/// [`Inspector`](crate::Inspector) shows it for the future's task. Names nest; the watchdog reports the innermost, the
-/// inspector the outermost.
+/// [`Inspector`](crate::Inspector) shows it for the future's task. Names nest: the watchdog reports the innermost name,
+/// the inspector shows the outermost name.
 ///
 /// Cost: a lock at the first poll and at the end, and one look at a thread-local pointer for each poll. With a
 /// watchdog, also two uncontended locks for each poll.
@@ -137,10 +138,11 @@ impl<F: Future> Future for Named<F> {
     }
 }
 
-/// The names of tasks, for inspectors, by the address that identifies a task's wakers.
+/// The names of tasks, which inspectors read, by the address that identifies a task's wakers.
 pub(crate) type Names = SpinLock<HashMap<usize, Arc<str>>>;
 
-/// A name in the list that dropping this value removes; empty if the task had a name before.
+/// A task's entry in the list of names, which dropping this value removes. The entry is `None` if the task had a name
+/// before.
 struct Noted(Option<(Arc<Shared>, usize)>);
 
 impl Noted {
@@ -230,7 +232,7 @@ struct Watch {
     plan: Plan,
     name: String,
     shared: Arc<Shared>,
-    /// The last look at each worker.
+    /// The findings of the last look at each worker.
     seen: Vec<Seen>,
 }
 

@@ -1,4 +1,5 @@
-//! A worker: takes from its own queue, then from the common one, then steals; searches for a while, then sleeps.
+//! A worker takes jobs from its own queue, then from the common queue, and then steals. A worker without a job searches
+//! for a while, and then sleeps.
 
 use std::cell::Cell;
 
@@ -13,9 +14,9 @@ use super::{ABORTING, Closure, Job, Shared};
 use crate::fork_join::Fork;
 use crate::queue::priority::Rotation;
 
-/// After this many jobs from its own queue, a worker looks at the common queue first. Otherwise tasks that keep waking
-/// each other could delay posts from outside without end. A prime, so that it does not fall into step with a program's
-/// own rhythm.
+/// After this many jobs from its own queue, a worker looks at the common queue first. Without this rule, tasks that
+/// keep waking each other could delay posts from outside without end. The number is a prime, so that it does not fall
+/// into step with a program's own rhythm.
 const OUTSIDE_EVERY: u32 = 61;
 
 /// The maximum number of jobs that a worker takes from the common queue at once.
@@ -27,9 +28,9 @@ const OUTSIDE_SHARE: usize = 32;
 /// See [`Handle::counters`](crate::Handle::counters).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// The number of jobs run: polls of tasks, and parallel regions helped.
+    /// The number of jobs run: polls of tasks, and calls of closures, which include help for parallel loops.
     pub polls: usize,
-    /// The number of jobs and halves of forks taken from another worker's queue.
+    /// The number of times that the worker took jobs, or the half of a fork, from another worker's queue.
     pub steals: usize,
     /// The number of times that the worker fell asleep.
     pub sleeps: usize,
@@ -37,12 +38,12 @@ pub struct Counters {
     pub is_running: bool,
 }
 
-/// The counters of one worker: only the worker writes them, any thread may read them.
+/// The counters of one worker, which only the worker writes and any thread may read.
 pub(crate) struct Tally {
-    /// The number of beginnings and ends of jobs: odd while a job runs. It tells a thief whether its victim makes
-    /// progress, and the owner at a shutdown which workers are in user code.
+    /// The number of beginnings and ends of jobs: odd while a job runs. A thief sees by it whether its victim makes
+    /// progress; at a shutdown, the owner sees by it which workers are in user code.
     turns: AtomicUsize,
-    /// The number of closures called.
+    /// The number of closures of the crate's users that the worker has called.
     calls: AtomicUsize,
     steals: AtomicUsize,
     sleeps: AtomicUsize,
@@ -103,7 +104,7 @@ impl Tally {
 /// The role of a thread that takes jobs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// A worker, with a queue that others steal from.
+    /// A worker, which has a queue from which other workers steal.
     Worker,
     /// A spare that replaces a blocked worker; it has no queue.
     Spare,
@@ -158,7 +159,7 @@ pub(super) fn serve(shared: &Arc<Shared>, index: usize, local: Worker<Job>, role
     shared.drop_late();
 }
 
-/// Counts a thread that ends.
+/// Records that a worker or spare thread has ended.
 pub(super) fn leave(shared: &Shared) {
     // Release: pairs with the Acquire load in `end`, so that the jobs that `serve` left are visible to it.
     shared.running.fetch_sub(1, Ordering::Release);
@@ -205,7 +206,7 @@ impl Run<'_> {
         is_over(self.shared, self.role)
     }
 
-    /// Takes a job from the worker's own queue, and now and then from the common one.
+    /// Takes a job from the worker's own queue, and now and then from the common queue.
     #[inline]
     fn take_near(&mut self) -> Option<Job> {
         self.jobs += 1;
@@ -218,11 +219,12 @@ impl Run<'_> {
         self.local.pop()
     }
 
-    /// Takes the next job by rank, while named queues have work. All queues without a name count as one queue.
+    /// Takes the next job by the ranks of the queues, while named queues have work. All queues without a name count as
+    /// one queue.
     fn take_by_rank(&mut self, turns: &mut Rotation) -> Option<Job> {
         let shared = self.shared;
         turns.take(&shared.queues, || {
-            // It also steals: the worker may always have named work, and so never search.
+            // This also steals, because a worker that always has named work never searches.
             let near = self.take_near().or_else(|| self.take_from_outside());
             near.or_else(|| {
                 let now = Moment::now();
@@ -286,7 +288,7 @@ impl Run<'_> {
         let fork = self.thief.take_fork(self.shared, now)?;
         self.shared.counters[self.index].count_steal();
         let index = self.index;
-        // It is not queued, so it is never dropped uncalled: its owner waits for it.
+        // This job is not queued, so it is never dropped uncalled; the fork's owner waits for it.
         Some(Job::call(Closure::uncounted(move || fork.run(index))))
     }
 

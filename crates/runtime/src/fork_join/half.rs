@@ -1,10 +1,10 @@
 //! The second half of a fork, on the stack of the forking worker, where other workers can take it.
 //!
 //! A [`Half`] lives in the frame of `join`, which does not end before the half has been taken back or its latch has
-//! been set. So a queue holds only a pointer to it, [`Fork`], and a fork allocates nothing.
+//! been set. So a queue holds only a pointer to the half, [`Fork`], and a fork allocates nothing.
 //!
-//! A fork runs once. It comes out of its queue once, and the worker that has it either runs it or gives it back to its
-//! owner.
+//! A fork comes out of its queue once, and the worker that takes it either runs it or gives it back to its owner. So a
+//! fork runs once.
 
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -21,7 +21,7 @@ const NOBODY: usize = usize::MAX;
 /// The outcome of a closure: its result, or the payload of its panic.
 pub(crate) type Outcome<R> = Result<R, Box<dyn Any + Send>>;
 
-/// The part that halves of all types have in common.
+/// The part of a half that is the same for closures of all types.
 pub(crate) struct Head {
     run: unsafe fn(*const Head),
     latch: Latch,
@@ -50,7 +50,8 @@ pub(crate) struct Half<F, R> {
     context: Option<Context>,
     /// The closure. The thread that runs it takes it out: the thief, or the owner after it was given back.
     closure: UnsafeCell<Option<F>>,
-    /// The outcome. The thief writes it before it sets the latch; the owner reads it afterwards.
+    /// The outcome of the closure. The thief writes the outcome before it sets the latch; the owner reads it after the
+    /// latch is set.
     outcome: UnsafeCell<Option<Outcome<R>>>,
 }
 
@@ -73,14 +74,14 @@ impl<F: FnOnce() -> R + Send, R: Send> Half<F, R> {
     /// Returns the half's entry in a queue.
     ///
     /// # Safety
-    /// The caller must call it once. The half must not be moved or dropped before the fork has come back or the latch
-    /// has been set.
+    /// The caller must call this method once. The half must not be moved or dropped before the fork has come back or
+    /// the latch has been set.
     #[inline]
     pub(crate) unsafe fn fork(&self) -> Fork {
         Fork(std::ptr::from_ref(self).cast())
     }
 
-    /// Returns the closure of a half that came back.
+    /// Returns the closure of a half that came back to its owner.
     ///
     /// # Safety
     /// The fork must have come out of the owner's own queue, or the latch must say that it was returned.
@@ -116,7 +117,7 @@ unsafe fn run<F: FnOnce() -> R + Send, R: Send>(head: *const Head) {
     unsafe { Latch::set(&raw const (*head).latch, End::Done) };
 }
 
-/// A half in a queue. It must not be lost, because its owner waits for it.
+/// A half in a queue. A `Fork` must not be lost, because the half's owner waits for it.
 #[must_use = "its owner waits until it has been run or given back"]
 pub(crate) struct Fork(*const Head);
 
@@ -130,7 +131,8 @@ impl Fork {
         std::ptr::eq(self.0, head)
     }
 
-    /// Runs the half as the worker with this index. It never panics: the owner gets the closure's panic.
+    /// Runs the half as the worker with this index. This method never panics, because the owner gets the closure's
+    /// panic.
     pub(crate) fn run(self, index: usize) {
         // SAFETY: the caller of `Half::fork` promised that the half lives until its latch is set, which only the holder
         // of the fork can do.

@@ -2,19 +2,19 @@
 //!
 //! | state | meaning | who sets it |
 //! | --- | --- | --- |
-//! | `AWAKE` | not over; the owner will look again itself | the initial state |
-//! | `ASLEEP` | not over; the owner sleeps, or is about to, and has left its handle | the owner, from `AWAKE` |
-//! | `DONE` | over: the fork was run | the other worker |
-//! | `RETURNED` | over: the fork was not run, and the owner must run it | the other worker |
+//! | `AWAKE` | the wait is not over; the owner will look again itself | the initial state |
+//! | `ASLEEP` | the wait is not over; the owner sleeps, or is about to sleep, and has left its handle | the owner, from `AWAKE` |
+//! | `DONE` | the wait is over: the fork was run | the other worker |
+//! | `RETURNED` | the wait is over: the fork was not run, and the owner must run it | the other worker |
 //!
 //! A latch is on its owner's stack, and is gone as soon as the owner has seen the end. So the other worker must not
-//! touch the latch after writing the end, and fetches the owner's handle before.
+//! touch the latch after it has written the end. The other worker fetches the owner's handle before it writes the end.
 //!
 //! *The interleaving to fear*: the owner sees that the wait is not over. The other worker writes the end and sees no
 //! sleeper. The owner goes to sleep for ever.
 //!
-//! *It cannot happen*: both write by a compare-and-exchange that expects `AWAKE`, so one of them fails and knows it.
-//! Model: `a_latch_is_not_slept_through`.
+//! *This cannot happen*: both workers write by a compare-and-exchange that expects `AWAKE`, so one of them fails and
+//! knows it. Model: `a_latch_is_not_slept_through`.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ const ASLEEP: usize = 1;
 const DONE: usize = 2;
 const RETURNED: usize = 3;
 
-/// The end of a wait.
+/// The way in which a wait on a latch ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The other worker has run the fork.
@@ -34,7 +34,7 @@ pub enum End {
     Returned,
 }
 
-/// The latch; see the documentation of the module.
+/// A latch on which a worker waits for another worker; see the [module](self).
 pub struct Latch {
     state: AtomicUsize,
     /// The handle of the sleeper. The owner writes it while `AWAKE`, the other worker reads it while `ASLEEP`.
@@ -52,7 +52,7 @@ impl Default for Latch {
 }
 
 impl Latch {
-    /// Creates a latch that is not over.
+    /// Creates a latch whose wait is not over.
     #[inline]
     pub fn new() -> Self {
         Self { state: AtomicUsize::new(AWAKE), sleeper: Cell::new(None) }
@@ -70,8 +70,8 @@ impl Latch {
         }
     }
 
-    /// Sleeps until the end, until `limit` has passed, or until a spurious wake-up. Only the owner may call it. A model
-    /// has no clock, and no limit.
+    /// Sleeps until the end, until `limit` has passed, or until a spurious wake-up. Only the latch's owner may call
+    /// this method. Under a model checker there is no clock, so `limit` is ignored.
     pub fn sleep(&self, limit: Duration) {
         // Relaxed: only the owner writes `ASLEEP`; an end that is missed here is seen by the exchange, or wakes us.
         if self.state.load(Ordering::Relaxed) != ASLEEP {
@@ -86,7 +86,7 @@ impl Latch {
         if cfg!(any(loom, shuttle)) { thread::park() } else { thread::park_timeout(limit) }
     }
 
-    /// Ends the wait and wakes the owner. The owner sees everything that the caller did.
+    /// Ends the wait and wakes the owner. After the wait, the owner sees everything that the caller wrote before.
     ///
     /// # Safety
     /// `this` must point to a latch that lives until its owner has seen the end, and nothing else may end it.

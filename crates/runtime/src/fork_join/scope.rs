@@ -2,9 +2,9 @@
 //!
 //! Spawned closures are in a list that belongs to the scope. A worker that comes to help registers in the scope and
 //! runs closures of the list until it is empty. The owner does the same when its body has ended. Helpers are called
-//! through the common queue, so that they come only when they have nothing else on their stack. This is necessary
-//! because a spawn may outlive the fork in which it was made. A worker that waits for that fork must not run the spawn
-//! (see `docs/design/fork-join.md`).
+//! through the common queue, so that a worker comes only when it has nothing else on its stack. An empty stack is
+//! necessary because a spawn may outlive the fork in which it was made. A worker that waits for that fork must not run
+//! the spawn (see `docs/design/fork-join.md`).
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -17,7 +17,7 @@ use crate::context::{self, Context};
 use crate::dispatch::sleep::WATCH;
 use crate::dispatch::{Closure, Current, Job, Shared, with_current};
 
-/// A spawned closure. Its real lifetime is shorter than `'static`: see `Scope::spawn`.
+/// A spawned closure of a scope. The closure's real lifetime is shorter than `'static`: see `Scope::spawn`.
 type Body = Box<dyn FnOnce(&Scope<'static>) + Send + 'static>;
 
 struct Spawned {
@@ -29,19 +29,19 @@ struct Spawned {
 struct State {
     /// Closures that were spawned and have not begun.
     list: Vec<Spawned>,
-    /// Workers that run closures of the list, and have nothing else on their stack.
+    /// The workers that run closures of the list, and have nothing else on their stack.
     helpers: Vec<usize>,
     /// The number of calls for help in the common queue.
     calls: usize,
-    /// The first panic of a spawned closure.
+    /// The first panic of a closure that was spawned in the scope.
     panic: Option<Box<dyn Any + Send>>,
-    /// The handle of the owner, if it sleeps or is about to.
+    /// The handle of the owner's thread, if the owner sleeps or is about to sleep.
     owner: Option<thread::Thread>,
 }
 
 struct Core {
     state: SpinLock<State>,
-    /// The number of closures that were spawned and have not ended. Changed under the lock.
+    /// The number of closures that were spawned and have not ended. The number changes only under the lock.
     left: AtomicUsize,
     /// The dispatcher whose workers help; `None` if the scope was opened on a thread that is not a worker.
     shared: Option<Arc<Shared>>,
@@ -53,7 +53,8 @@ struct Core {
 /// See [`scope()`].
 pub struct Scope<'scope> {
     core: Arc<Core>,
-    /// Invariant: with a longer or a shorter lifetime, a closure could borrow too little or too much.
+    /// Makes the scope invariant in its lifetime. With a longer or a shorter lifetime, a closure could borrow too
+    /// little or too much.
     life: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
 
@@ -66,16 +67,16 @@ impl std::fmt::Debug for Scope<'_> {
 /// Calls `body` with a scope to spawn into, and returns its result when all spawned closures have ended.
 ///
 /// Idle workers begin with spawned closures at once, in no particular order. When `body` has ended, your thread runs
-/// closures too, and waits for those that run elsewhere as [`join`](super::join) does. On a thread that is not a
-/// worker, and on a dispatcher with one worker, your thread runs all of them after `body`. Spawned closures must not
-/// wait for one another by other means.
+/// closures too, and waits for the closures that run on other threads as [`join`](super::join) does. On a thread that
+/// is not a worker, and on a dispatcher with one worker, your thread runs all spawned closures after `body`. Spawned
+/// closures must not wait for one another by other means.
 ///
-/// Cost: one allocation for each spawn, and a lock that the helpers share. Use it for pieces of many microseconds, and
-/// [`join`](super::join) for smaller ones.
+/// Cost: one allocation for each spawn, and a lock that the helpers share. Use a scope for pieces of work of many
+/// microseconds, and [`join`](super::join) for smaller pieces.
 ///
 /// # Panics
-/// Panics if `body` or a spawned closure panics, after all have ended. It passes on the panic of `body`, or else the
-/// first panic of a closure.
+/// Panics if `body` or a spawned closure panics, after all of them have ended. Passes on the panic of `body`, or else
+/// the first panic of a closure.
 ///
 /// # Example
 /// ```
@@ -111,7 +112,7 @@ pub fn scope<'scope, R>(body: impl FnOnce(&Scope<'scope>) -> R) -> R {
 }
 
 impl<'scope> Scope<'scope> {
-    /// Spawns a closure that is called before the scope ends. The closure may spawn more.
+    /// Spawns a closure that is called before the scope ends. The closure may spawn further closures.
     ///
     /// # Example
     /// See [`scope()`].
@@ -169,7 +170,8 @@ impl Core {
         }
     }
 
-    /// Runs the closures in the list until it is empty: the latest first, so that a tree of spawns does not grow wide.
+    /// Runs the closures in the list until it is empty. The latest closure runs first, so that a tree of spawns does
+    /// not grow wide.
     fn work(self: &Arc<Self>) {
         loop {
             let next = self.state.lock().list.pop();
@@ -207,7 +209,7 @@ impl Core {
         self.left.load(Ordering::Acquire) == 0
     }
 
-    /// Does the owner's part when its body has ended.
+    /// Runs closures and waits, as the owner, until all spawned closures have ended; called when the body has ended.
     fn finish(self: &Arc<Self>) {
         while !self.is_over() {
             let parts = self.shared.as_ref().map_or(1, |shared| shared.threads).min(self.state.lock().list.len());
@@ -226,7 +228,7 @@ impl Core {
         }
     }
 
-    /// Runs a fork of some helper; returns whether there was one.
+    /// Runs a fork of some helper; returns whether there was a fork.
     fn help_helpers(&self, current: &Current) -> bool {
         for place in 0.. {
             let helper = self.state.lock().helpers.get(place).copied();

@@ -4,14 +4,14 @@ use std::fmt::{Display, Write};
 
 use super::{DispatcherView, Inspection};
 
-/// Lines of one kind of figure.
+/// The lines of one kind of figure, which all begin with the same name.
 struct Family<'a> {
     text: &'a mut String,
     name: &'a str,
 }
 
 impl<'a> Family<'a> {
-    /// Begins a family. If its figures only rise, its name ends in `_total`.
+    /// Begins a family by writing its header. If its figures only rise, its name must end in `_total`.
     fn begin(text: &'a mut String, name: &'a str, help: &str) -> Self {
         let kind = if name.ends_with("_total") { "counter" } else { "gauge" };
         // Writing to a `String` cannot fail.

@@ -1,17 +1,17 @@
-//! Decides which operation may start: the state machine of an interleave. It knows no ports, no state and no handlers.
-//! Its callers report arrivals and ends, and it grants starts.
+//! Decides which operation may start: the state machine of an interleave. Admission knows no ports, no state and no
+//! handlers. The callers of admission report arrivals and ends, and admission grants starts.
 //!
-//! Everything that arrives gets a stamp, in the order in which posts reach the interleave's lock. An item that cannot
-//! start yet is recorded in the lane of its branch. For each lane below its limit, the oldest stamp is in the list of
-//! the lane's group (`heads`). So a decision compares two numbers, regardless of the number of branches and pending
-//! items.
+//! Every item or call that arrives gets a stamp, in the order in which posts reach the interleave's lock. An item that
+//! cannot start yet is recorded in the lane of its branch. For each lane below its limit, the oldest stamp is in the
+//! list of the lane's group (`heads`). So a decision compares two numbers, regardless of the number of branches and
+//! pending items.
 //!
-//! | arriving item | nothing runs | concurrent ones run | an exclusive one runs |
+//! | arriving item | no handler runs | concurrent handlers run | an exclusive handler runs |
 //! | --- | --- | --- | --- |
-//! | concurrent | starts | starts, unless an exclusive one waits (see [`Order`]) or `max_concurrent` run | waits |
+//! | concurrent | starts | starts, unless an exclusive item waits (see [`Order`]) or `max_concurrent` handlers run | waits |
 //! | exclusive | starts | waits | waits |
 //! | independent | starts | starts | starts |
-//! | teardown | closes; starts | closes; starts when all have ended | closes; starts when all have ended |
+//! | teardown | closes the interleave; starts | closes the interleave; starts when all handlers have ended | closes the interleave; starts when all handlers have ended |
 
 mod activity;
 mod heads;
@@ -67,7 +67,7 @@ pub enum Group {
     Teardown,
 }
 
-/// The phase of the interleave. The phase only moves down this list, with one exception. If another receiver takes the
+/// The phase of an interleave. The phase only moves down this list, with one exception. If another receiver takes the
 /// teardown item before it is accepted, the phase goes back from `Closing` to `Open`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
@@ -99,15 +99,16 @@ pub(super) struct Admission {
     /// The exclusive operations; the running operation is last, and the operations below it have lent their
     /// exclusivity.
     stack: Vec<Operation>,
-    /// Calls from a chain that has lent its exclusivity; they wait for another such call to end.
+    /// Calls from a chain whose handler has lent its exclusivity. These calls wait for another call of such a chain to
+    /// end.
     nested: VecDeque<(usize, Entry)>,
     /// Whether an exclusive handler has the state without leaving a copy that independent handlers could see.
     is_state_out: bool,
-    /// For [`Order::PhaseFair`]: concurrent entries with smaller stamps go before the next exclusive one.
+    /// For [`Order::PhaseFair`]: concurrent entries with stamps below this one go before the next exclusive entry.
     phase_end: u64,
-    /// Branches that have left since the current lock was taken.
+    /// The branches that have left since the interleave's lock was last taken, with their positions.
     retired: Vec<(usize, Lane)>,
-    /// Woken when no handler runs any more, once the interleave is closing.
+    /// The waker to call when no handler runs any more, once the interleave is closing.
     on_idle: Option<Waker>,
     activity: Activity,
 }
@@ -151,7 +152,7 @@ impl Admission {
         }
     }
 
-    /// Reserves a number for a branch that is being made.
+    /// Reserves a lane number for a branch that is being made.
     pub(super) fn reserve(&mut self) -> usize {
         self.free_lanes.pop().unwrap_or_else(|| {
             self.lanes.push(None);
@@ -159,7 +160,7 @@ impl Admission {
         })
     }
 
-    /// Adds the branch for which the number was reserved.
+    /// Adds the branch for which the lane number was reserved.
     pub(super) fn add(&mut self, index: usize, lane: Lane) {
         self.lanes[index] = Some(lane);
     }
@@ -172,7 +173,8 @@ impl Admission {
         self.lanes[index].as_mut().expect("a branch knows its lane until it removes it")
     }
 
-    /// Removes a spent branch that has no running handlers; returns it, to be dropped after the lock.
+    /// Removes a spent branch without running handlers and pending items. Returns its lane, to be dropped after the
+    /// lock is released.
     pub(super) fn remove_if_done(&mut self, index: usize, identity: u64) -> Option<Lane> {
         let lane = self.lanes[index].as_ref()?;
         if lane.identity != identity || !lane.is_spent || lane.running > 0 || !lane.pending.is_empty() {
@@ -182,7 +184,7 @@ impl Admission {
         self.lanes[index].take()
     }
 
-    /// Records an item or call that wants to start, and starts it if it may.
+    /// Records an item or call that has arrived, and starts it if it may start now.
     pub(super) fn arrive(
         &mut self,
         lane: usize,
@@ -257,14 +259,15 @@ impl Admission {
         self.retire_if_done(ended.lane, wake);
     }
 
-    /// Removes a spent branch when its last running handler has ended: see [`take_retired`](Self::take_retired).
+    /// Removes a spent branch if its last running handler has ended; [`take_retired`](Self::take_retired) then returns
+    /// it.
     fn retire_if_done(&mut self, index: usize, wake: &mut Wake) {
         let Some(lane) = &self.lanes[index] else { return };
         if !lane.is_spent || self.nested.iter().any(|(lane, _)| *lane == index) {
             return;
         }
         if let Some(mut lane) = self.remove_if_done(index, lane.identity) {
-            // No later event would wake these turns.
+            // These turns are woken now, because no later event would wake them.
             lane.idle.drain(..).for_each(|(_, waker)| wake.add(Some(waker)));
             self.retired.push((index, lane));
         }
@@ -276,13 +279,13 @@ impl Admission {
         !self.retired.is_empty()
     }
 
-    /// Returns the branches that left with their last handler, and their positions. The caller must remove everything
-    /// that refers to these branches, and drop them after releasing the lock.
+    /// Returns the branches that left with their last handler, and their positions. The caller must remove their seats,
+    /// and drop the branches after releasing the lock.
     pub(super) fn take_retired(&mut self) -> Vec<(usize, Lane)> {
         std::mem::take(&mut self.retired)
     }
 
-    /// Starts every handler that may start.
+    /// Starts every waiting handler that may start now.
     fn pump(&mut self, wake: &mut Wake) {
         if let Some(&top) = self.stack.last() {
             self.start_nested(top, wake);
@@ -317,7 +320,7 @@ impl Admission {
         self.concurrent == 0 && self.stack.is_empty()
     }
 
-    /// Returns whether a look at the state is allowed now: nothing changes the state, and no change waits.
+    /// Returns whether a caller may look at the state now: no handler changes the state, and no exclusive item waits.
     pub(super) fn may_glance(&self) -> bool {
         self.phase == Phase::Open && self.stack.is_empty() && self.pending[EXCLUSIVE] == 0
     }
@@ -411,7 +414,8 @@ impl Admission {
         let is_it = |entry: &Entry| entry.item.is_some_and(|(_, other)| other == sequence);
         let lane = self.lane_mut(index);
         let group = lane.group;
-        // If the item is not in the lane, it has been granted, and its turn will not find it.
+        // If the item is not in the lane, it has been granted or waits among the nested calls. A turn that was granted
+        // the item will not find it.
         if let Some(place) = lane.pending.iter().position(is_it) {
             lane.pending.remove(place);
             self.count_pending(group, -1);
@@ -453,8 +457,8 @@ impl Admission {
         self.pump(wake);
     }
 
-    /// Stops all further starts; `on_idle` is woken when no handler runs. Returns false if the interleave is closing
-    /// already.
+    /// Stops further starts, except of independent items and of calls that running handlers wait for. Returns false if
+    /// the interleave was closing or ending already.
     pub(super) fn close(&mut self) -> bool {
         let was_open = self.phase == Phase::Open;
         if was_open {
@@ -477,7 +481,7 @@ impl Admission {
         }
     }
 
-    /// Returns whether no handler is left, including detached ones.
+    /// Returns whether no operation is left, not even one that only a guard still holds.
     pub(super) fn is_empty(&self) -> bool {
         self.operations.len() == self.free_operations.len()
     }
@@ -492,7 +496,8 @@ impl Admission {
         self.wake_idle(wake);
     }
 
-    /// Adds a lane to the list of its group, removes it, or moves it, according to its present state.
+    /// Adds a lane to the list of its group, moves it there, or removes it from the list, according to the lane's
+    /// present state.
     fn relist(&mut self, index: usize) {
         let Some(lane) = self.lanes[index].as_mut() else { return };
         let Some(list) = lane.group.list() else { return };

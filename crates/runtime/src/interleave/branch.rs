@@ -37,7 +37,7 @@ pub(super) struct Options {
 /// A function that returns whether a branch wants an item.
 pub(super) type Filter<T> = Box<dyn Fn(&T) -> bool + Send + Sync>;
 
-/// Applies the filter, if there is one. If it panics, the item is not taken.
+/// Returns whether the filter, if there is one, accepts the item. If the filter panics, the item is not taken.
 pub(super) fn accepts<T>(filter: Option<&Filter<T>>, item: &T) -> bool {
     filter.is_none_or(|filter| caught(|| filter(item)).unwrap_or(false))
 }
@@ -67,7 +67,8 @@ where
         let identity = next_identity();
         let group = K::group();
         let limit = options.limit.unwrap_or(usize::MAX);
-        // One turn is enough for handlers that exclude each other, except for calls from their own chain.
+        // One turn is enough for handlers that exclude each other. Only calls from a handler's own chain need more
+        // turns.
         let turns_kept = if group == Group::Exclusive { 1 } else { core.handle.threads().min(limit) };
         let name = options.name.unwrap_or_else(|| port.name());
         let branch = core.seat(identity, group == Group::Independent, |lane| {
@@ -116,7 +117,7 @@ where
             let mut granted = None;
             branch.go_on(*number, ended.take(), &mut free, &mut granted).await;
             let Some(grant) = granted else { return };
-            // There is no wait from here to the handler, so the grant cannot be lost with this turn.
+            // From here to the handler there is no wait, so the grant cannot be lost with this turn.
             let pass = Pass { core: &branch.core, operation: grant.operation };
             let guard = K::guard(free);
             if let Some((item, context)) = grant.item.and_then(|item| branch.fetch(item)) {
@@ -128,8 +129,8 @@ where
         }
     }
 
-    /// Ends the operation that the turn has run, if any, waits for the next grant and stores it in `granted`. Returns
-    /// `None` if the turn must end. If the next grant is available, this method takes only one lock.
+    /// Ends the operation that the turn has run, if it has run one, waits for the next grant and stores it in
+    /// `granted`. Returns `None` if the turn must end. If the next grant is available, this method takes only one lock.
     ///
     /// Under the same lock, it puts back the state that a guard left in its room, and prepares the room for the next
     /// guard. This turn also takes the branch's next item, so that no other turn needs to be woken or made for that
@@ -191,9 +192,9 @@ pub(super) async fn next<S: Send + Sync + 'static>(
     .await
 }
 
-/// Runs a handler to its end, its panic or its cancellation, as part of its operation. It runs in the context in which
-/// its items were posted. If that context is cancelled or passes its deadline, the handler is cancelled too, even
-/// before it has begun.
+/// Runs a handler to its end, its panic or its cancellation, as part of its operation. The handler runs in the context
+/// in which its items were posted. If that context is cancelled or passes its deadline, the handler is cancelled too,
+/// even before it has begun.
 ///
 /// Returns the state that the guard left, if the guard was dropped as the handler ended.
 pub(super) async fn run<S: Send + Sync + 'static>(
@@ -220,7 +221,7 @@ pub(super) async fn run<S: Send + Sync + 'static>(
         match catch_unwind(AssertUnwindSafe(poll)) {
             Ok((Poll::Ready(()), left)) => Poll::Ready(Ok(left)),
             Ok((Poll::Pending, left)) => {
-                // A guard that was dropped before the handler's end left this state. Give it back.
+                // A guard that was dropped before the handler's end left this state. Dropping it gives the state back.
                 drop(left);
                 was_suspended = true;
                 if core.inner.lock().admission.suspend(grant.operation, polling.waker()) {
@@ -260,7 +261,7 @@ impl<S: Send + Sync + 'static> Drop for Pass<'_, S> {
     }
 }
 
-/// Hands over the work of a turn if the dispatcher drops the turn.
+/// Passes the work of a turn on if the dispatcher drops the turn.
 struct TurnGuard<S, T, K, H, F>
 where
     S: Send + Sync + 'static,
@@ -315,7 +316,7 @@ where
     H: Fn(K::Guard, T) -> F + Send + Sync + 'static,
     F: Future<Output = ()> + Send + 'static,
 {
-    /// Makes a turn.
+    /// Makes a new turn of the branch.
     fn wake(self: Arc<Self>) {
         let handle = self.core.handle.clone();
         let turn = TurnGuard { branch: self, number: next_identity(), is_over: false };

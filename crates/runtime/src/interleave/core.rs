@@ -1,8 +1,8 @@
 //! The core that the branches, the guards and the handles of one interleave share: admission and the state, under one
 //! lock.
 //!
-//! This lock is taken after port locks and before queue locks. Decisions made under the lock take effect after its
-//! release: wakers are collected in a [`Wake`], and user values are dropped after the release.
+//! The lock of an interleave is taken after port locks and before queue locks. Decisions made under the lock take
+//! effect after its release: wakers are collected in a [`Wake`], and user values are dropped after the release.
 
 use std::task::Waker;
 
@@ -27,7 +27,7 @@ pub struct Core<S> {
     pub(super) refuses_pending: bool,
     pub(super) on_failure: Option<Box<dyn Fn(Failure) + Send + Sync>>,
     pub(super) inner: SpinLock<Inner<S>>,
-    /// Closed when the interleave has ended.
+    /// A port that is closed when the interleave has ended.
     pub(super) end: Port<std::convert::Infallible>,
 }
 
@@ -40,8 +40,8 @@ pub struct Inner<S> {
     pub(super) members: Vec<Option<Seat>>,
     /// The number of independent branches. If there are any, the old state stays visible while a new state is made.
     pub(super) independents: usize,
-    /// Whether the state is read from outside ([`latest`](super::InterleaveHandle::latest)). If so, it must be visible
-    /// even between the drop of a guard and the end of its handler.
+    /// Whether the state is read from outside ([`latest`](super::InterleaveHandle::latest)). If so, the state must be
+    /// visible even between the drop of a guard and the end of its handler.
     pub(super) is_followed: bool,
     /// Set while the teardown handler runs: the waker to call if it is cancelled.
     pub(super) teardown: Option<Waker>,
@@ -59,11 +59,11 @@ pub(super) struct Seat {
     pub(super) is_independent: bool,
 }
 
-/// A branch with any kind of wait.
+/// A branch of any kind: it takes single items, several items together, or the teardown item.
 pub(super) trait Member: Send + Sync {
     /// Returns whether the branch waits at the port with this identity.
     fn is_at(&self, port: u64) -> bool;
-    /// Closes the branch's ports.
+    /// Closes all ports of the branch.
     fn close_ports(&self);
     /// Ends the branch's registrations at its ports.
     fn leave(&self, ticket: Option<Ticket>);
@@ -180,17 +180,17 @@ impl<S: Send + Sync + 'static> Core<S> {
         result
     }
 
-    /// Drops values that no longer belong to the interleave. Called after the lock is released.
+    /// Drops parts that no longer belong to the interleave, and signals the end. Called after the lock is released.
     #[cold]
     #[inline(never)]
     fn let_go(&self, gone: Gone<S>) {
-        // Declared first, so that it is dropped last. Tasks that wait for the end are woken after the values are gone,
-        // even if dropping a user value panics.
+        // The signal is declared first, so that it is dropped last. Tasks that wait for the end are woken after the
+        // values are gone, even if dropping a user value panics.
         let _end = gone.has_ended.then(|| Signal(&self.end));
         drop(gone);
     }
 
-    /// Ends an operation for one of its holders.
+    /// Ends one holder's hold on an operation; the operation ends with its last holder.
     pub(super) fn release(&self, operation: Operation) {
         self.change(|inner, wake| inner.admission.release(operation, wake));
     }
@@ -233,7 +233,8 @@ impl<S: Send + Sync + 'static> Core<S> {
         }
     }
 
-    /// Closes the ports of all branches, or of all except the independent ones.
+    /// Closes the ports of all branches or, if `independents_too` is false, of all branches except the independent
+    /// branches.
     pub(super) fn close_ports(&self, independents_too: bool) {
         let members: Vec<_> = {
             let inner = self.inner.lock();
@@ -343,7 +344,7 @@ impl<S> Inner<S> {
         self.state.take()
     }
 
-    /// Puts the state back; returns the replaced one.
+    /// Puts the state back; returns the version that it replaces.
     pub(super) fn put_back(&mut self, version: Version<S>, wake: &mut Wake) -> Option<Version<S>> {
         let before = self.state.replace(version);
         self.admission.state_is_back(self.independents > 0, wake);

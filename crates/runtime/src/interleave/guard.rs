@@ -1,8 +1,9 @@
 //! The guards that give a handler the state: [`Exclusive`] to change it, [`Snapshot`] to read it.
 //!
-//! Both guards are owned values and not borrows. So any function that takes a guard and a message and returns a future
-//! can be a handler. The future may be sent to any worker. The type of a handler's first argument determines its group.
-//! The compiler enforces the rules: a snapshot cannot be changed, and there is only one exclusive guard at a time.
+//! `Exclusive` and `Snapshot` are owned values and not borrows. So any function that takes a guard and a message and
+//! returns a future can be a handler. The future may be sent to any worker. The type of a handler's first argument
+//! determines its group. The compiler enforces the rules: a snapshot cannot be changed, and there is only one exclusive
+//! guard at a time.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -27,10 +28,10 @@ impl<S> Clone for Version<S> {
     }
 }
 
-/// The state of an interleave as it was when the handler started. It never changes, however long you keep it.
+/// The state of an interleave as it was when the handler started. A snapshot never changes, however long you keep it.
 ///
-/// A snapshot blocks no handler. You may clone it, send it to another thread and keep it after the handler has ended.
-/// While a snapshot of an older version lives, the next exclusive handler that changes the state changes a copy.
+/// A snapshot blocks no handler. You may clone a snapshot, send it to another thread and keep it after the handler has
+/// ended. While a snapshot of an older version lives, the next exclusive handler that changes the state changes a copy.
 ///
 /// Cost: incrementing a reference count.
 ///
@@ -96,8 +97,8 @@ impl<S: fmt::Debug> fmt::Debug for Snapshot<S> {
 /// is no rollback.
 ///
 /// The first change copies the state if an older version is in use ([`Snapshot`]), or could be because there is an
-/// independent branch. Otherwise it changes the state in place. Each mutable dereference checks this, which takes a few
-/// nanoseconds; in a loop, take `let state = &mut *guard` once.
+/// independent branch. Otherwise the state is changed in place. Each mutable dereference checks whether to copy, which
+/// takes a few nanoseconds; in a loop, take `let state = &mut *guard` once.
 ///
 /// # Example
 /// See [`Interleave`](crate::Interleave).
@@ -106,7 +107,7 @@ pub struct Exclusive<S: Send + Sync + 'static> {
     hold: Option<Box<Hold<S>>>,
 }
 
-/// The contents of a guard: its hold on the operation, and the state. Dropping it gives both back.
+/// The contents of a guard: its hold on the operation, and the state. Dropping this value gives both back.
 ///
 /// The contents are boxed, so that a turn gets the box back when its handler has ended, and reuses it for the next
 /// handler. See [`Exclusive::drop`].
@@ -114,12 +115,13 @@ pub struct Hold<S: Send + Sync + 'static> {
     core: Arc<Core<S>>,
     /// The operation; `None` while there is no owner.
     operation: Option<Operation>,
-    /// The state; `None` while it is lent, and while there is no owner.
+    /// The state; `None` while exclusivity is lent, and while there is no owner.
     version: Option<Version<S>>,
     is_changed: bool,
     /// Whether the state must be visible before the operation has ended.
     is_looked_at: bool,
-    /// The replaced version. It is a user value, and so must be dropped after the lock.
+    /// The version that was replaced. The replaced version holds a user value, and so must be dropped after the lock is
+    /// released.
     replaced: Option<Version<S>>,
 }
 
@@ -136,7 +138,7 @@ impl<S: Send + Sync + 'static> Hold<S> {
         self.take_out(inner);
     }
 
-    /// Takes the state.
+    /// Takes the state out of the interleave.
     fn take_out(&mut self, inner: &mut Inner<S>) {
         self.is_changed = false;
         self.is_looked_at = inner.independents > 0 || inner.is_followed;
@@ -180,7 +182,7 @@ impl<S: Send + Sync + 'static> Exclusive<S> {
         self.hold().version.as_ref().expect("who has the guard has the state")
     }
 
-    /// Returns the number of exclusive handlers that had changed the state before this one.
+    /// Returns the number of exclusive handlers that had changed the state before this handler.
     ///
     /// # Example
     /// See [`Snapshot::version`].
@@ -238,9 +240,9 @@ impl<S: Send + Sync + 'static> Drop for Exclusive<S> {
     /// if no code can see the difference.
     ///
     /// While the operation's own turn polls the handler, no handler that waits for the state can start. The turn may
-    /// run until its handler has ended. So the guard leaves its state to the turn. The turn gives back the state and
-    /// the right to run under one lock, and under the same lock takes what the next handler needs. If the handler waits
-    /// once more, the state is given back when the poll ends.
+    /// run until its handler has ended. So in this case the guard leaves its state to the turn. The turn gives back the
+    /// state and the right to run under one lock, and under the same lock takes what the next handler needs. If the
+    /// handler waits once more, the state is given back when the poll ends.
     fn drop(&mut self) {
         let Some(hold) = self.hold.take() else { return };
         if let (Some(operation), false) = (hold.operation, hold.is_looked_at) {
@@ -300,7 +302,7 @@ impl<S: Send + Sync + 'static> Drop for Loan<S> {
     }
 }
 
-/// The kinds of handlers that run in turns: the types of their guards.
+/// A kind of handlers that run in turns, with the type of their guards.
 pub trait Kind<S>: 'static {
     /// The guard that the handlers get.
     type Guard: Send + 'static;
@@ -320,15 +322,15 @@ pub trait Kind<S>: 'static {
     fn group() -> Group;
 }
 
-/// Handlers that change the state.
+/// The kind of exclusive handlers, which may change the state.
 #[derive(Debug)]
 pub struct Exclusively;
 
-/// Handlers that run together with other concurrent handlers.
+/// The kind of concurrent handlers, which run together.
 #[derive(Debug)]
 pub struct Concurrently;
 
-/// Handlers that run at any time.
+/// The kind of independent handlers, which run at any time.
 #[derive(Debug)]
 pub struct Independently;
 

@@ -1,9 +1,9 @@
 //! A branch that takes several items together: a join of ports, or a number of items of one port.
 //!
-//! The items have no owner until they are taken, so the branch cannot report single items to admission. Its turns first
-//! ask for a grant and then take the items. A turn waits until its ports hold enough items, and reports this to
-//! admission as an arrival. After its grant, the turn takes all items under the locks of the ports. If other receivers
-//! were faster, the turn gives the grant back and waits again.
+//! The items have no owner until they are taken, so the branch cannot report single items to admission. The turns of
+//! such a branch first ask for a grant and then take the items. A turn waits until its ports hold enough items, and
+//! reports this to admission as an arrival. After its grant, the turn takes all items under the locks of the ports. If
+//! other receivers took the items first, the turn gives the grant back and waits again.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -28,7 +28,7 @@ pub(super) struct MultiPortBranch<S, B: Branches, K, H> {
     core: Arc<Core<S>>,
     lane: usize,
     identity: u64,
-    /// The ports, without registered waiters. Every turn makes its own join from them.
+    /// The ports, without registered waiters. Every turn makes its own join from these ports.
     ports: Join<B>,
     is_once: bool,
     /// The source position that made the branch: the trace of the items' common context shows it.
@@ -168,7 +168,7 @@ impl<S: Send + Sync + 'static, B: Branches, K, H> Drop for TurnGuard<S, B, K, H>
         let branch = &self.branch;
         let _late = branch.attendance.lock().waiting.remove(&self.number);
         if !self.is_over {
-            // Done first, as for a branch of single items.
+            // This is done before anything is released, as in a branch of single items.
             branch.core.turn_dropped();
             let lane = (branch.lane, branch.identity);
             let orphan = branch.core.change(|inner, _| inner.admission.drop_turn(lane, self.number));

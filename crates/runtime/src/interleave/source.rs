@@ -67,7 +67,7 @@ impl<T> Port<T> {
 }
 
 impl<W> Source<W> {
-    /// Lets the branch take its items once and then leave the interleave.
+    /// Makes the branch take its items once and then leave the interleave.
     ///
     /// # Example
     /// See [`Source`].
@@ -101,11 +101,11 @@ impl<W> Source<W> {
 }
 
 impl<T> Source<Items<T>> {
-    /// Takes only items that `filter` accepts; other items are left to other receivers. With a second filter, both must
-    /// accept an item.
+    /// Makes the branch take only items that `filter` accepts; other items are left to other receivers. With a second
+    /// filter, both filters must accept an item.
     ///
     /// The filter runs under the port's lock, once for each item: the filter must be quick and must not use ports. If
-    /// it panics, the item is not taken.
+    /// the filter panics, the item is not taken.
     ///
     /// # Example
     /// See [`Source`].
@@ -121,7 +121,7 @@ impl<T> Source<Items<T>> {
     }
 }
 
-/// A source of several items of one port, together.
+/// A source of several items of one port, which the handler gets together.
 ///
 /// # Example
 /// See [`Source::take`].
@@ -137,7 +137,7 @@ impl<T> fmt::Debug for Several<T> {
     }
 }
 
-/// A source of items of several ports, together.
+/// A source of items of several ports, which the handler gets together.
 ///
 /// # Example
 /// See [`Source::join`].
@@ -155,9 +155,9 @@ impl<B> fmt::Debug for Both<B> {
 impl<T> Source<Several<T>> {
     /// Takes `count` items of a port together, as [`Port::take`] does.
     ///
-    /// The branch asks to start when the port has enough items, and takes the items when it may run. Until then any
-    /// receiver may take them. Handlers of such a branch do not overlap, unless [`limit`](Source::limit) allows
-    /// several.
+    /// The branch asks to start when the port has enough items, and takes the items when it may run. Until the branch
+    /// may run, any receiver may take these items. Handlers of such a branch do not overlap, unless
+    /// [`limit`](Source::limit) allows several.
     ///
     /// # Example
     /// ```
@@ -183,8 +183,8 @@ impl<T> Source<Several<T>> {
 }
 
 impl<B: Branches<Owned = B>> Source<Both<B>> {
-    /// Takes items from several ports together, as [`join`](crate::join()) does. In all other respects, this works as
-    /// [`take`](Source::take) does.
+    /// Takes items from several ports together, as [`join`](crate::join()) does. In all other respects, this source
+    /// works as [`take`](Source::take) does.
     ///
     /// # Errors
     /// Returns [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if a port is named twice.
@@ -300,7 +300,7 @@ where
     note = "give `&port`, `port.branch()` with options, `Source::take(&port, n)` or `Source::join((&a, &b))`"
 )]
 pub trait IntoSource: Sealed {
-    /// The kind of wait.
+    /// The kind of source, which determines the items that the handlers get.
     type Waits: Waits;
     #[doc(hidden)]
     fn into_source(self) -> Source<Self::Waits>;

@@ -1,10 +1,10 @@
 //! The steps that end an interleave.
 //!
 //! 1. A teardown item arrives. Under the interleave's lock, the interleave closes, so that no more handlers start.
-//! 2. Before the post returns, the item is fetched (accepted) and the ports of all branches are closed, so later
-//!    posters get an error.
-//! 3. When the last running handler has ended, the branches leave their ports. Items that have not started are still
-//!    there, in their positions, and are offered to other waiters.
+//! 2. Before the post returns, the item is fetched (accepted), and the ports of all branches except independent
+//!    branches are closed. Later posters get an error.
+//! 3. When the last running handler has ended, the branches leave their ports. Items whose handlers have not started
+//!    are still in the ports, in their positions, and are offered to other waiters.
 //! 4. The teardown handler runs alone, with the state.
 //! 5. When the teardown handler has returned, the end is signalled.
 //!
@@ -30,7 +30,7 @@ use crate::port::persistent_waiter::{Judgement, PersistentWaiter, Response};
 use crate::port::waiters::Ticket;
 use crate::port::wake::Wake;
 
-/// The branch that ends its interleave.
+/// The branch whose item ends its interleave, and whose handler gets the state.
 pub(super) struct Teardown<S, T, H> {
     core: Arc<Core<S>>,
     lane: usize,
@@ -43,11 +43,11 @@ pub(super) struct Teardown<S, T, H> {
 
 /// The progress of a teardown; the waiter is woken once in each of the first two stages.
 enum Stage<T> {
-    /// The item is in the port.
+    /// The item for the teardown has arrived and is still in the port.
     Noted(Ticket, u64),
     /// The item has been fetched, with the context in which it was posted; the teardown waits for running handlers.
     Accepted(T, Option<Context>),
-    /// No item has come, or the handler has begun.
+    /// No item has arrived, or the handler has begun.
     Idle,
 }
 

@@ -38,7 +38,7 @@ impl<T> Default for PortBuilder<T> {
 }
 
 impl<T> PortBuilder<T> {
-    /// Sets the port's name, for messages.
+    /// Sets the port's name in messages.
     ///
     /// # Example
     /// See [`PortBuilder`].
@@ -47,7 +47,8 @@ impl<T> PortBuilder<T> {
         self
     }
 
-    /// Sets the number of places for items and permits, and the policy when all are taken. Default: no limit.
+    /// Sets the number of places for items and permits, and the policy for posts when all places are taken. Default: no
+    /// limit.
     ///
     /// # Panics
     /// Panics if `capacity` is 0, because nothing could ever be posted.
@@ -60,9 +61,9 @@ impl<T> PortBuilder<T> {
         self
     }
 
-    /// Lets several persistent receivers take turns. An item goes to the receiver that has waited longest since its
-    /// last item, not to the receiver that was registered first. Single receives take turns anyway, because each of
-    /// them registers again.
+    /// Makes several persistent receivers of the port take turns. An item goes to the receiver that has waited longest
+    /// since its last item, not to the receiver that was registered first. Single receives take turns anyway, because
+    /// each of them registers again.
     ///
     /// # Example
     /// ```
@@ -97,8 +98,9 @@ impl<T> PortBuilder<T> {
     }
 
     /// Sets the sink that gets each item that the port gives up. The sink runs on the thread whose call makes the port
-    /// give up the item, with no lock held. For example, a post or dropping the port can do so. If the sink panics,
-    /// that call panics too, but still takes effect. Default: no sink; the items are only counted.
+    /// give up the item, such as a post or dropping the port. No lock is held while the sink runs. If the sink panics,
+    /// the call that makes the port give up the item panics too, but still takes effect. Default: no sink; the items
+    /// are only counted.
     ///
     /// # Example
     /// ```
@@ -139,7 +141,7 @@ impl<T> PortBuilder<T> {
         })
     }
 
-    /// Creates an open, empty port with these settings.
+    /// Creates an open, empty port with the settings of this builder.
     ///
     /// # Example
     /// See [`PortBuilder`].

@@ -1,11 +1,11 @@
-//! The counting filter that a watcher leaves at its port while it waits for items of certain classes. It determines the
-//! class of an item, and counts how many items of each class are missing.
+//! The counting filter that a watcher leaves at its port while it waits for items of certain classes. The filter
+//! determines the class of each item, and counts how many items of each class are missing.
 //!
 //! When the owner looks at the port, it counts the items under the lock and notes how many are missing. Each item that
 //! arrives reduces the number for its class by one. The port wakes the owner when no item is missing any more, because
 //! only then can the owner succeed. Items that other receivers take meanwhile are not added back. The owner then finds
-//! them missing when it looks, and notes them again. So the owner may look without success. But the port never forgets
-//! to wake it, because the filter counts every item that arrives after the owner's last look.
+//! these items missing when it looks, and notes them again. So the owner may be woken and look without success. But the
+//! port never forgets to wake the owner, because the filter counts every item that arrives after the owner's last look.
 
 use super::predicate::caught;
 
@@ -13,9 +13,9 @@ type Closure<T> = Box<dyn Fn(&T) -> Option<usize> + Send>;
 
 /// A function that returns the class of an item, or `None` if the item is of no interest. Called under the port's lock.
 pub(crate) enum Classify<T> {
-    /// A filter of Lehr, which looks only at the item.
+    /// A function of Lehr, which looks only at the item.
     Function(fn(&T) -> Option<usize>),
-    /// A filter that calls user code.
+    /// A closure that calls user code.
     Closure(Closure<T>),
 }
 

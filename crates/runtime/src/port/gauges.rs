@@ -82,7 +82,7 @@ impl<T> Port<T> {
         gauges
     }
 
-    /// Returns the number of places for items and permits; `None` if there is no limit.
+    /// Returns the port's number of places for items and permits; `None` if there is no limit.
     ///
     /// # Example
     /// ```
@@ -95,7 +95,7 @@ impl<T> Port<T> {
         state.options.as_ref().and_then(|options| options.limit).map(|limit| limit.capacity.get())
     }
 
-    /// Returns whether the port is closed and empty, and no permit exists: nothing will come out of it any more.
+    /// Returns whether the port is closed and empty, and no permit exists: no more items will come out of the port.
     ///
     /// # Example
     /// ```
@@ -111,7 +111,7 @@ impl<T> Port<T> {
         state.is_closed && state.queue.is_empty()
     }
 
-    /// Waits until the port is closed and empty, and no permit exists: nothing will come out of it any more.
+    /// Waits until the port is closed and empty, and no permit exists: no more items will come out of the port.
     /// Cancel-safe. Removing the last item and closing the port wake this future.
     ///
     /// # Example

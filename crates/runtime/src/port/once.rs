@@ -1,8 +1,8 @@
 //! One-time receivers: a handler that waits at a port for one item, without a task.
 //!
-//! This is the cheapest way to wait, even for millions of items at once. A one-time receiver needs a slot in the port's
-//! list and one small allocation for its handler. A suspended task would also need its cell and its entry in the list
-//! of living tasks. When the item is there, the handler is queued for a worker as a closure.
+//! A one-time receiver is the cheapest way to wait, even for millions of items at once. A one-time receiver needs a
+//! slot in the port's list and one small allocation for its handler. A suspended task would also need a cell and an
+//! entry in the list of living tasks. When the item is there, the handler is queued for a worker as a closure.
 
 use std::fmt;
 use std::sync::Weak;
@@ -54,24 +54,25 @@ trait Leave: Send + Sync {
     fn leave(&self);
 }
 
-/// The state of a one-time receiver. The waker in the port's list keeps it alive. Its reference to the port is weak,
-/// because with a strong reference neither would ever be dropped.
+/// The state of a one-time receiver. The waker in the port's list keeps it alive. The state's reference to the port is
+/// weak, because with a strong reference neither the port nor the receiver would ever be dropped.
 struct Waiting<T, H> {
     port: Weak<Core<T>>,
     shared: Arc<Shared>,
     stage: SpinLock<Stage<H>>,
 }
 
-/// The part of a one-time receiver that changes. Its lock is taken before a port's lock, and never under a port's lock.
+/// The part of a one-time receiver that changes. The lock of this part is taken before a port's lock, and never under a
+/// port's lock.
 struct Stage<H> {
     ticket: Option<Ticket>,
     handler: Option<H>,
 }
 
 impl<T: Send + 'static> Port<T> {
-    /// Registers a handler for one item. The handler is called once on a worker of `dispatcher`. It gets the oldest
-    /// item in the port, or else the next item that no earlier receiver wants. Registration is complete when this
-    /// method returns.
+    /// Registers a handler for one item. The handler is called once on a worker of `dispatcher`. The handler gets the
+    /// oldest item in the port, or else the next item that no earlier receiver wants. Registration is complete when
+    /// this method returns.
     ///
     /// The handler must not block or wait; for work that waits, use [`receive`](Self::receive) in a task. Until the
     /// handler is called, the item stays in its port: dropping the receiver, or the end of its dispatcher, loses
@@ -156,7 +157,7 @@ impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Waiting<T, H> {
         drop(stage);
         drop(wake);
         if let (Poll::Ready(Ok(item)), Some(handler)) = (answer, handler) {
-            // One item has at most one context.
+            // An item has at most one context.
             run(item, handler, contexts.into_iter().next());
         }
     }
@@ -177,7 +178,8 @@ impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Leave for Waiting<T, H> {
 /// Called when the port has an item for the receiver, or has been closed.
 impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Wake for Waiting<T, H> {
     fn wake(self: Arc<Self>) {
-        /// The call of the handler. If it is dropped instead of being run, it gives the item back to the port.
+        /// The call of a handler, on its way to a worker. If the call is dropped instead of being run, it gives the
+        /// item back to the port.
         struct Call<T: Send + 'static, H: FnOnce(T) + Send + 'static>(Option<Arc<Waiting<T, H>>>);
 
         impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Drop for Call<T, H> {

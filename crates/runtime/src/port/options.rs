@@ -1,10 +1,10 @@
 //! Options that only some ports have: a capacity, permits, a discard sink, times of arrival, turns among receivers.
 //!
 //! All options of a port are in one box, which a plain port does not allocate. So in a port without options, a message
-//! costs one more pointer check. Each item and each *permit* takes one place in the port; together they never exceed
-//! the capacity. Waiters for a place are in order, and a place that becomes free is *granted* to the first of them.
-//! From that moment the place belongs to the waiter, as a permit. So no poster can overtake the waiter between its
-//! wake-up and its post.
+//! costs one more pointer check. Each item and each *permit* takes one place in the port; together, items and permits
+//! never exceed the capacity. Waiters for a place are in order, and a place that becomes free is *granted* to the first
+//! of them. From the grant on, the place belongs to the waiter, as a permit. So no poster can overtake the waiter
+//! between its wake-up and its post.
 //!
 //! Invariant whenever the port's lock is free: while any waiter has no grant, no place is free.
 
@@ -67,9 +67,9 @@ impl<T> fmt::Debug for DiscardedItem<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Discard {
-    /// The item was the oldest in a full port that drops the oldest.
+    /// The item was the oldest in a full port whose policy is [`Overflow::DropOldest`].
     Oldest,
-    /// The item was posted to a full port that drops the newest.
+    /// The item was posted to a full port whose policy is [`Overflow::DropNewest`].
     Newest,
     /// The item was still in the port when the last handle of the port was dropped.
     Abandoned,
@@ -81,7 +81,7 @@ pub enum Discard {
 /// The sink that gets the items that a port gives up.
 pub(crate) type Sink<T> = Arc<dyn Fn(DiscardedItem<T>) + Send + Sync>;
 
-/// An item that the port gave up under the lock and that the sink is still to get.
+/// An item that the port gave up under the lock, and that the sink gets after the lock is released.
 #[must_use = "the sink is told of a discarded item after the lock"]
 pub(crate) struct Loss<T> {
     pub(crate) sink: Option<Sink<T>>,
@@ -91,7 +91,7 @@ pub(crate) struct Loss<T> {
 }
 
 impl<T> Loss<T> {
-    /// Passes the item to the sink. Without a sink the item is dropped; the port has counted it.
+    /// Passes the item to the port's sink. Without a sink the item is dropped; the port has counted it.
     pub(crate) fn report(self) {
         if let Some(sink) = self.sink {
             in_context(self.context, || sink(self.discarded));
@@ -113,7 +113,8 @@ pub(crate) struct Options<T> {
     /// Whether persistent receivers take turns instead of keeping their position.
     pub(crate) is_fair: bool,
     pub(crate) arrivals: Option<Arrivals>,
-    /// Whether `close` was called. From then on, the port accepts only the posts of existing permits.
+    /// Whether [`Port::close`](crate::Port::close) was called. From then on, the port accepts only the posts of
+    /// existing permits.
     pub(crate) is_closing: bool,
     /// The number of permits, including granted places.
     permits: usize,
@@ -159,7 +160,7 @@ pub(crate) enum Request {
 }
 
 impl<T> Options<T> {
-    /// Returns whether one more item or permit fits in addition to `len` items.
+    /// Returns whether one more item or permit fits into the port, which holds `len` items.
     pub(crate) fn has_room(&self, len: usize) -> bool {
         self.limit.is_none_or(|limit| len + self.permits < limit.capacity.get())
     }
@@ -203,8 +204,8 @@ impl<T> Options<T> {
         Request::Waiting(known.replace(waker.clone()))
     }
 
-    /// Withdraws a request; returns its waker, to be dropped after the lock. A place that was granted to it is free
-    /// again.
+    /// Withdraws a request; returns its waker, to be dropped after the lock. A place that was granted to the request is
+    /// free again.
     pub(crate) fn withdraw(&mut self, number: u64) -> Option<Waker> {
         let waker = self.requests.remove(&number)?;
         if number < self.first_ungranted {
@@ -213,7 +214,7 @@ impl<T> Options<T> {
         waker
     }
 
-    /// Grants free places, in order.
+    /// Grants free places to waiting requests, in order.
     pub(crate) fn grant(&mut self, len: usize, wake: &mut Wake) {
         while self.first_ungranted < self.next_number && self.has_room(len) {
             let Some((&number, waker)) = self.requests.range_mut(self.first_ungranted..).next() else {
@@ -226,7 +227,8 @@ impl<T> Options<T> {
         }
     }
 
-    /// Revokes all requests, including granted ones, because the port closes. Only permits with an owner remain.
+    /// Revokes all requests, including granted ones, because the port closes. After this call, only permits with an
+    /// owner remain.
     pub(crate) fn revoke(&mut self, wake: &mut Wake) {
         for (number, waker) in std::mem::take(&mut self.requests) {
             self.permits -= usize::from(number < self.first_ungranted);
@@ -234,8 +236,8 @@ impl<T> Options<T> {
         }
     }
 
-    /// Registers a waiter for the end of the port, and gives it a `number` at its first call. Returns the replaced
-    /// waker.
+    /// Registers a waiter for the end of the port, and gives it a `number` at its first call. Returns the waker that it
+    /// replaces.
     pub(crate) fn mourn(&mut self, number: &mut Option<u64>, waker: &Waker) -> Option<Waker> {
         let number = *number.get_or_insert_with(|| self.number());
         self.mourners.insert(number, waker.clone())
@@ -262,7 +264,8 @@ impl<T> Options<T> {
 /// would otherwise be larger for all ports.
 #[derive(Default)]
 pub(crate) struct Arrivals {
-    /// Sequence numbers and times, ascending; entries of items that have left the port are dropped from time to time.
+    /// The sequence numbers and arrival times of items, ascending. Entries of items that have left the port are dropped
+    /// from time to time.
     times: VecDeque<(u64, Moment)>,
 }
 

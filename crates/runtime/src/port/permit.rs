@@ -1,7 +1,7 @@
 //! Waits for a place in a bounded port: [`Port::post_wait`] and [`Port::reserve`].
 //!
-//! Both methods request a place, and take it when it is granted (`options.rs`). If you drop the future, the next waiter
-//! in order gets its place, even if the place was already granted.
+//! `post_wait` and `reserve` request a place, and take the place when it is granted (`options.rs`). If you drop the
+//! future, the next waiter in order gets the place, even if it was already granted.
 
 use std::fmt;
 use std::future::Future;
@@ -59,10 +59,10 @@ impl<T> fmt::Debug for Permit<T> {
     }
 }
 
-/// A request that waits for its turn. Dropping it withdraws the request.
+/// A request for a place. Dropping this value withdraws a request that waits.
 struct LinePosition<'a, T> {
     port: &'a Port<T>,
-    /// The number of the request, while it waits.
+    /// The number of the request; `None` before it is made and after it has ended.
     number: Option<u64>,
 }
 
@@ -245,7 +245,8 @@ impl<T> Port<T> {
     ///
     /// # Errors
     /// Returns [`Reason::Closed`] if the port is or becomes closed, and [`Reason::Full`] if it is full and its policy
-    /// is not [`Overflow::Wait`]. A port that drops the oldest item gives up an item for the permit, if it has one.
+    /// is not [`Overflow::Wait`]. A port whose policy is [`Overflow::DropOldest`] gives up its oldest item for the
+    /// permit, if it holds an item.
     ///
     /// # Example
     /// See [`Permit`].
@@ -253,7 +254,7 @@ impl<T> Port<T> {
         Reserve { place: LinePosition { port: self, number: None } }
     }
 
-    /// Reserves a place if one is free; never waits, and does not overtake waiters.
+    /// Reserves a place if a place is free; never waits, and does not overtake waiters.
     ///
     /// # Errors
     /// Fails as [`reserve`](Self::reserve) does, and returns [`Reason::Full`] where that method would wait.
@@ -309,7 +310,7 @@ impl<T> Port<T> {
                 }
             }
         };
-        // The place is taken: from here on the permit is responsible for it, whatever the sink does.
+        // The place is taken. From here on, the permit gives the place back if it is dropped, even if the sink panics.
         let permit = Permit { port: Some(self.clone()) };
         drop(wake);
         self.settle_predicates();

@@ -1,9 +1,9 @@
 //! Persistent receivers: a handler that stays at a port and gets item after item.
 //!
-//! A receiver consists of a few tasks that take turns at the port, as many as its handler may run at once. They keep
-//! the receiver's position in the order of registration. So the receiver that was registered first gets every item for
-//! which it has a free task. When all its tasks are busy, the next receiver gets the item. An item costs no allocation
-//! and no new task.
+//! A receiver consists of a few tasks that take turns at the port, as many as its handler may run at once. These tasks
+//! keep the receiver's position in the order of registration. So the receiver that was registered first gets every item
+//! for which it has a free task. When all its tasks are busy, the next receiver gets the item. An item costs no
+//! allocation and no new task.
 
 use std::future::Future;
 
@@ -17,7 +17,7 @@ use crate::port::Port;
 use crate::port::waiters::Predicate;
 use crate::task::{Task, all};
 
-/// A persistent receiver. It stays at its port until this value is dropped.
+/// A persistent receiver. The receiver stays at its port until this value is dropped.
 ///
 /// # Example
 /// ```
@@ -42,7 +42,7 @@ pub struct Receiver {
 
 /// Counts the remaining turns of a receiver, for reports of lost turns.
 pub(crate) struct Turns {
-    /// The name of the port or ports in messages.
+    /// The name, in messages, of the port or ports at which the receiver stays.
     name: String,
     left: SpinLock<usize>,
 }
@@ -70,7 +70,7 @@ impl Turns {
 }
 
 impl Receiver {
-    /// Creates a receiver with these tasks as its turns.
+    /// Creates a receiver with the given tasks as its turns.
     pub(crate) fn of(tasks: Vec<Task<Result<(), String>>>) -> Self {
         Self { tasks }
     }
@@ -120,12 +120,12 @@ impl<T: Send + 'static> Port<T> {
     /// stay in the port. Registration is complete when this method returns. A handler returns a future; if it has
     /// nothing to wait for, end it with `async {}`.
     ///
-    /// Each turn runs in the [`Context`](crate::Context) in which its item was posted, and ends with it. If the context
-    /// has a sink for errors, a panic of the handler goes to that sink and the receiver continues. Otherwise the turn
-    /// is lost: with a concurrency of 1 this is the end of the receiver, and later items stay in the port. The
-    /// process's [hook](crate::set_error_hook) is called at once, with the port's name and the number of remaining
-    /// turns; by default it prints. [`Receiver::ended`] returns the error too. To survive its panics, a handler needs a
-    /// context with a sink, or must catch them itself.
+    /// Each turn runs in the [`Context`](crate::Context) in which its item was posted, and ends when this context ends.
+    /// If the context has a sink for errors, a panic of the handler goes to that sink and the receiver continues.
+    /// Otherwise the turn is lost: with a concurrency of 1 this is the end of the receiver, and later items stay in the
+    /// port. The process's [hook](crate::set_error_hook) is called at once, with the port's name and the number of
+    /// remaining turns; by default it prints. [`Receiver::ended`] returns the panic as an error too. To survive its
+    /// panics, a handler needs a context with a sink, or must catch them itself.
     ///
     /// # Panics
     /// Panics if `concurrency` is 0.
@@ -156,8 +156,8 @@ impl<T: Send + 'static> Port<T> {
     /// Registers a handler, as [`on`](Self::on) does, for the items that `predicate` accepts. Other items stay, in
     /// order, for other receivers.
     ///
-    /// The predicate runs under the port's lock, as the predicate of [`receive_if`](Self::receive_if) does. If it
-    /// panics, the item stays, and the turn that called it ends.
+    /// The predicate runs under the port's lock, as the predicate of [`receive_if`](Self::receive_if) does. If the
+    /// predicate panics, the item stays, and the turn that called the predicate ends.
     ///
     /// Cost: the cost of [`on`](Self::on), and for each item a copy of the predicate. The copy needs one allocation, or
     /// two if the predicate captures anything.

@@ -2,9 +2,9 @@
 //! waiters.
 //!
 //! An item that a persistent waiter takes is marked as offered to it. The item stays in its position in the port as
-//! long as the interleave makes it wait. The interleave records its sequence number, in the order in which posts to all
-//! its ports arrive. So the port still counts the item, and any receiver may take it with [`Port::try_receive`]. When
-//! the persistent waiter leaves, items that it had not fetched are offered to the next waiters, in their original
+//! long as the interleave makes it wait. The interleave records the item's sequence number, in the order in which posts
+//! to all its ports arrive. So the port still counts the item, and any receiver may take it with [`Port::try_receive`].
+//! When the persistent waiter leaves, items that it had not fetched are offered to the next waiters, in their original
 //! order.
 
 use lehr_sync::Arc;
@@ -38,9 +38,9 @@ pub(crate) trait PersistentWaiter<T>: Send + Sync {
 pub(crate) enum Response {
     /// The item is for other waiters.
     Pass,
-    /// The waiter takes the item, and may take the next one too.
+    /// The waiter takes the item, and may take the next item too.
     Take,
-    /// The waiter takes the item, and wants no other.
+    /// The waiter takes the item, and wants no other item.
     TakeLast,
 }
 
@@ -51,13 +51,13 @@ pub(crate) enum Judgement {
     OfOthers,
     /// The waiter would take the call.
     Admissible,
-    /// The waiter would take the call, and its poster would wait for ever.
+    /// The waiter would take the call, but the poster of the call would wait for ever.
     Deadlock(Refusal),
 }
 
 impl<T> Port<T> {
-    /// Registers a persistent waiter and shows it the items that the port already holds. `settled` gets its ticket
-    /// under the port's lock, and returns whether the persistent waiter is still wanted.
+    /// Registers a persistent waiter and shows it the items that the port already holds. `settled` gets the waiter's
+    /// ticket under the port's lock, and returns whether the waiter is still wanted.
     pub(crate) fn reside(&self, resident: Arc<dyn PersistentWaiter<T>>, settled: impl FnOnce(Ticket) -> bool) {
         let mut wake = Wake::default();
         let _dropped_after_the_lock = {
@@ -128,8 +128,8 @@ impl<T> Port<T> {
         Some((element.item, element.context))
     }
 
-    /// Frees items that a persistent waiter took and cannot handle, and offers them, in order, to other waiters.
-    /// Meanwhile the persistent waiter must not take these items, and keeps waiting.
+    /// Frees items that a persistent waiter took and cannot handle, and offers them, in order, to other waiters. During
+    /// this call, the persistent waiter must not take the freed items; it keeps waiting.
     pub(crate) fn decline(&self, items: &[(Ticket, u64)], identity: *const ()) {
         let mut wake = Wake::default();
         {

@@ -1,8 +1,8 @@
 //! The fast path of most messages: a port without options, and a receiver without a predicate.
 //!
 //! This file does the work of `port.rs` and `waiters.rs` in the plain case: no policy, no predicate, no take or join to
-//! wake. It makes the same decisions with a third of the instructions. In any other case, the methods change nothing
-//! and tell their caller, which takes the general path under the same lock.
+//! wake. The methods of this file make the same decisions with a third of the instructions. If the case is not plain,
+//! they change nothing and say so, and their caller takes the general path under the same lock.
 
 use std::task::{Poll, Waker};
 
@@ -25,7 +25,7 @@ impl<T> State<T> {
         Ok(receiver.and_then(|ticket| self.waiters.settle_plain(ticket, sequence)))
     }
 
-    /// Takes the oldest item, if there is one; returns `None` if the general path must be taken.
+    /// Takes the oldest item, if there is one. The outer `None` says that the general path must be taken.
     #[inline]
     pub(crate) fn take_plainly(&mut self) -> Option<Option<T>> {
         // If contexts are in use, the item may have been posted in a context.
@@ -50,7 +50,7 @@ impl<T> State<T> {
             *ticket = None;
             return Some(Poll::Ready(self.queue.remove_numbered(sequence).into_item()));
         }
-        // Invariant 1: no earlier receiver wants an available item.
+        // Invariant 1 of `State`: no earlier receiver wants an available item.
         if let Some(item) = self.queue.take_oldest() {
             return Some(Poll::Ready(item));
         }

@@ -1,9 +1,9 @@
 //! Calls predicates under their port's lock, returns their panics as errors and, in debug builds, measures their time.
 //!
-//! A slow predicate delays all users of its port. The fault is in the program and not in the message, so the receive
-//! does not fail. Lehr reports the predicate to the process's error hook, with the port's name, after the lock is
-//! released. The time is wall time, so a predicate whose thread was preempted may be reported too. Release builds read
-//! no clock.
+//! A slow predicate delays all users of its port. The fault of a slow predicate is in the program and not in the item,
+//! so the receive does not fail. Lehr reports the predicate to the process's error hook, with the port's name, after
+//! the lock is released. The time is wall time, so a predicate whose thread was preempted may be reported too. Release
+//! builds read no clock.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -37,7 +37,7 @@ pub(crate) fn caught<R>(ask: impl FnOnce() -> R) -> Result<R, String> {
     })
 }
 
-/// Whether any predicate has panicked. Until then, no code looks for payloads.
+/// Whether any predicate has panicked in this process. Before the first panic, no code looks for payloads.
 static HAS_PANICKED: Flag = Flag::new();
 
 #[allow(clippy::missing_const_for_thread_local, reason = "the model checkers' macros take no const block")]
@@ -62,8 +62,8 @@ fn drop_payloads() {
     }
 }
 
-/// Drops the payloads of predicates' panics, and reports the slowest predicate if it was too slow. Call this after
-/// releasing the lock wherever predicates may have run.
+/// Drops the payloads of predicates' panics, and reports the slowest predicate if it was too slow. Call this function
+/// after releasing the lock wherever predicates may have run.
 #[inline]
 pub(crate) fn settle(port: impl FnOnce() -> String) {
     if HAS_PANICKED.is_up() {
@@ -86,8 +86,8 @@ mod watch {
 
     use lehr_sync::{Moment, thread_local};
 
-    /// The time limit above which a predicate is reported. A quick predicate takes about a thousandth of it, so only
-    /// faulty predicates are reported.
+    /// The time limit above which a predicate is reported. A quick predicate takes about a thousandth of this limit, so
+    /// only faulty predicates are reported.
     pub(super) const LIMIT: Duration = Duration::from_millis(10);
 
     thread_local! {

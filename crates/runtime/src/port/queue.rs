@@ -21,7 +21,8 @@ pub(crate) struct Element<T> {
 }
 
 impl<T> Element<T> {
-    /// Returns the item, and leaves its context for the caller to collect.
+    /// Returns the item, and puts its context into the thread's list, where [`collect`](context::current::collect)
+    /// finds it.
     pub(crate) fn into_item(self) -> T {
         context::current::leave(self.context);
         self.item
@@ -32,7 +33,7 @@ impl<T> Element<T> {
 pub(crate) struct Queue<T> {
     elements: VecDeque<Element<T>>,
     next_sequence: u64,
-    /// The number of offered elements.
+    /// The number of elements that are offered to a receiver.
     offered: usize,
 }
 
@@ -122,7 +123,7 @@ impl<T> Queue<T> {
         Some(self.remove(place))
     }
 
-    /// Removes the oldest item, offered or not.
+    /// Removes the oldest item, whether it is offered or not.
     #[inline]
     fn remove_first(&mut self) -> Option<Element<T>> {
         let element = self.elements.pop_front()?;
@@ -131,8 +132,8 @@ impl<T> Queue<T> {
         Some(element)
     }
 
-    /// Returns the position of the oldest available item at or after `start` that `accepts` takes; the first error ends
-    /// the search.
+    /// Returns the position of the oldest available item that `accepts` accepts. The first error of `accepts` ends the
+    /// search.
     pub(crate) fn find<E>(&self, mut accepts: impl FnMut(&T) -> Result<bool, E>) -> Result<Option<usize>, E> {
         for (place, element) in self.elements.iter().enumerate() {
             if element.offered_to.is_none() && accepts(&element.item)? {
@@ -214,7 +215,7 @@ impl<T> Queue<T> {
         Some(self.remove(place).into_item())
     }
 
-    /// Removes the oldest item, offered or not.
+    /// Removes the oldest item, whether it is offered or not.
     pub(crate) fn take_any(&mut self) -> Option<Element<T>> {
         self.remove_first()
     }

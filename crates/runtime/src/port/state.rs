@@ -17,13 +17,13 @@ use crate::error::{PostError, Reason};
 ///
 /// 1. No listed waiter for one item would accept an available item. Otherwise the item would have been offered to that
 ///    waiter.
-/// 2. A watcher that has not been woken since it last looked lacks items at one or more of its ports.
+/// 2. A watcher that has not been woken since its last look lacks items at one or more of its ports.
 pub(crate) struct State<T> {
     pub(crate) queue: Queue<T>,
     pub(crate) waiters: Waiters<T>,
-    /// Whether no more items can come: `close` was called, and no permit exists.
+    /// Whether no more items can arrive, because `close` was called and no permit exists.
     pub(crate) is_closed: bool,
-    /// The parts that only some ports have.
+    /// The options of the port; `None` for a port without options.
     pub(crate) options: Option<Box<Options<T>>>,
 }
 
@@ -49,7 +49,8 @@ impl<T> State<T> {
         }
     }
 
-    /// Posts an item according to the port's policy; returns the item that the port gave up for the new item, if any.
+    /// Posts an item according to the port's policy; returns the item that the port gave up for the new item, or
+    /// `None`.
     pub(super) fn admit(
         &mut self,
         item: T,
@@ -90,7 +91,7 @@ impl<T> State<T> {
     }
 
     /// Takes a place for a permit, according to the port's policy; returns the item that the port gave up for the
-    /// permit, if any.
+    /// permit, or `None`.
     pub(super) fn take_place(&mut self, wake: &mut Wake) -> Result<Option<Loss<T>>, Reason> {
         if self.is_closed {
             return Err(Reason::Closed);
@@ -126,8 +127,8 @@ impl<T> State<T> {
         })
     }
 
-    /// Grants the places that became free. If the port is closed and empty, wakes the waiters for its end. Call this
-    /// after removing items, under the same lock.
+    /// Grants the places that became free to waiting requests. If the port is closed and empty, wakes the waiters for
+    /// its end. Call this method after removing items, under the same lock.
     #[inline]
     pub(crate) fn after_removal(&mut self, wake: &mut Wake) {
         if let Some(options) = &mut self.options {

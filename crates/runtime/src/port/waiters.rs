@@ -1,16 +1,18 @@
-//! The waiters of a port, in order of registration. Arbiters connect to ports only here.
+//! The waiters of a port, in order of registration. Arbiters connect to ports only through this file.
 //!
-//! A port knows waiters, not arbiters. There are three kinds of waiters ([`Want`]), and a list of each kind in order of
-//! registration. Waiters are stored in slots that are reused, so that waiting costs no allocation.
+//! A port knows waiters, not arbiters. There are three lists of waiters, each in order of registration: waiters for one
+//! item, takes and watchers ([`Want`]). Waiters are stored in slots that are reused, so that waiting costs no
+//! allocation.
 //!
 //! A waiter for *one* item is offered the first arriving item that it accepts: the item is marked and the waiter woken
-//! to fetch it. If no such waiter accepts an item, the port turns to the other two kinds. The port does not offer them
-//! items, but wakes them to look for items themselves. A *take* needs only this port, so it will find its items. The
-//! port wakes only as many takes as it has items for. A *watcher* (a join, a gather, an exchange) may lack items at
-//! another port. So the port wakes each watcher whose need at this port has just been met.
+//! to fetch it. If no such waiter accepts an item, the port turns to the other two lists. The port does not offer items
+//! to these waiters, but wakes them to look for items themselves. A *take* needs only this port, so it will find its
+//! items. The port wakes only as many takes as it has items for. A *watcher* (a join, a gather, an exchange) may lack
+//! items at another port. So the port wakes each watcher as soon as its need at this port is met.
 //!
 //! A waiter that takes items without having been woken overtakes woken waiters that have not looked yet. The port
-//! counts this, and after [`PASSES`] times it lets the woken waiters go first ([`Waiters::must_yield`]).
+//! counts how often this happens, and after [`PASSES`] times it lets the woken waiters go first
+//! ([`Waiters::must_yield`]).
 //!
 //! Read next: `waiters/slot.rs`, `waiters/list.rs`.
 
@@ -33,12 +35,12 @@ pub(crate) use slot::{Predicate, Standing, Ticket, Want};
 
 /// The maximum number of times that waiters may take from a port before woken waiters that have not looked yet.
 ///
-/// This power of two is a compromise between two costs. With 1, two competing joins would alternate for every item.
-/// With thousands, one of them would starve for that many items. Model checkers use a small number, so that their runs
-/// reach the limit.
+/// The limit is a compromise between two costs, and a power of two. With a limit of 1, two competing joins would
+/// alternate for every item. With a limit of thousands, one of the joins would starve for that many items. Model
+/// checkers use a small number, so that their runs reach the limit.
 pub(crate) const PASSES: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 32 };
 
-/// A wait, as an inspector shows it.
+/// A waiter's wait, as an inspector shows it.
 pub(crate) struct Reason {
     pub(crate) text: String,
     /// The address that identifies the waiter's waker, if the waiter has a waker.
@@ -52,9 +54,9 @@ pub(crate) struct Reason {
 /// The waiters of a port; see the documentation of this module.
 pub(crate) struct Waiters<T> {
     slots: Vec<Slot<T>>,
-    /// The first free slot.
+    /// The first slot in the list of free slots.
     free: Option<Ticket>,
-    /// The number of used slots.
+    /// The number of slots in use.
     used: u32,
     singles: List,
     takes: List,
@@ -64,7 +66,7 @@ pub(crate) struct Waiters<T> {
     least_taken: usize,
     /// The total number of items that the promised takes need.
     promised: usize,
-    /// The number of takes and watchers that have been woken and have not looked since.
+    /// The number of takes and watchers that have been woken and have not looked at the port since then.
     woken: usize,
     /// The number of times in a row that other receivers have overtaken woken waiters.
     passes: u32,
@@ -72,8 +74,8 @@ pub(crate) struct Waiters<T> {
     failures: Vec<(Ticket, String)>,
 }
 
-/// The parts of a waiter that has left the port. Dropping them may run user code, so drop them after releasing the
-/// lock.
+/// The parts of a waiter that has left the port. Dropping these parts may run user code, so drop them after releasing
+/// the lock.
 pub(crate) struct Left<T> {
     pub(crate) standing: Standing,
     pub(crate) want: Want<T>,
@@ -116,7 +118,8 @@ impl<T> Waiters<T> {
         self.next_order
     }
 
-    /// Returns the next position as an odd number, for a waiter that comes back to it.
+    /// Returns the next position in the order of registration: an odd number, for a waiter that comes back to this
+    /// position.
     pub(crate) fn next_order_kept(&mut self) -> u64 {
         self.next_order() + 1
     }
@@ -151,8 +154,8 @@ impl<T> Waiters<T> {
         ticket
     }
 
-    /// Adds a new slot. A large list grows by an eighth instead of doubling, so that it wastes little memory when there
-    /// are millions of waiters.
+    /// Adds a slot for a waiter, because no slot is free. A large list grows by an eighth instead of doubling, so that
+    /// it wastes little memory when there are millions of waiters.
     #[cold]
     #[inline(never)]
     fn push(&mut self, slot: Slot<T>) -> Ticket {
@@ -164,7 +167,7 @@ impl<T> Waiters<T> {
         Ticket::of(len)
     }
 
-    /// Returns the waiter's state.
+    /// Returns the state of a waiter.
     pub(crate) fn standing(&self, ticket: Ticket) -> Standing {
         self.slot(ticket).place.standing()
     }
@@ -188,8 +191,8 @@ impl<T> Waiters<T> {
         slot.waker.replace(waker.clone())
     }
 
-    /// Lets a waiter that could take items yield to other waiters. Its task has been told to look again, so the waiter
-    /// counts as woken.
+    /// Lets a waiter that could take items yield to other waiters. The waiter's task has been told to look again, so
+    /// the waiter counts as woken.
     pub(crate) fn yields(&mut self, ticket: Ticket) -> Option<Waker> {
         let was_woken = self.has_looked(ticket);
         self.woken += usize::from(was_woken);
@@ -250,7 +253,7 @@ impl<T> Waiters<T> {
         self.free = Some(ticket);
         self.used -= 1;
         if self.used == 0 && self.slots.len() > 64 {
-            // After a burst, frees the memory.
+            // Frees the memory after a burst.
             (self.slots, self.free) = (Vec::new(), None);
         }
         Left { standing, want: slot.want, failure, _waker: slot.waker }
@@ -381,7 +384,7 @@ impl<T> Waiters<T> {
             place = slot.place.neighbours().1;
             let is_met = match &mut slot.want {
                 Want::Watch(needed) => Ok(*needed == available),
-                // A waiter that was woken counts again when it looks.
+                // A watcher that was woken counts its missing items again when it looks.
                 Want::Sort(sorter) if slot.waker.is_some() => sorter.arrives(item),
                 Want::Sort(_) => Ok(false),
                 Want::One(_) | Want::PersistentWaiter(_) | Want::Take(_) => {
@@ -396,8 +399,8 @@ impl<T> Waiters<T> {
         }
     }
 
-    /// Returns whether the waiter for one item would accept this one. A panic counts as a refusal; it is reported when
-    /// the waiter itself decides.
+    /// Returns whether a waiter for one item would accept this item. A panic of its predicate counts as a refusal; it
+    /// is reported when the waiter itself decides.
     pub(crate) fn would_accept(&self, ticket: Ticket, item: &T) -> bool {
         self.slot(ticket).accepts(item).unwrap_or(false)
     }
@@ -407,7 +410,7 @@ impl<T> Waiters<T> {
         self.slot(ticket).order
     }
 
-    /// Offers a waiter another item instead of the one it was offered.
+    /// Offers a waiter another item, instead of the item that was offered to it.
     pub(crate) fn exchange_offer(&mut self, ticket: Ticket, sequence: u64) {
         self.slot_mut(ticket).place = SlotState::new(Standing::Offered(sequence));
     }

@@ -2,8 +2,8 @@
 
 use std::task::Waker;
 
-/// Wakers collected under a lock. Dropping this value calls them. Declare it before the guard, so that it is dropped
-/// after the lock is released. Both waking and dropping a waker may run other code of Lehr.
+/// Wakers collected under a lock. Dropping this value calls these wakers. Declare it before the guard, so that it is
+/// dropped after the lock is released. Calling a waker and dropping a waker may both run other code of Lehr.
 #[derive(Default)]
 pub struct Wake {
     first: Option<Waker>,
@@ -23,8 +23,8 @@ impl Wake {
 }
 
 impl Wake {
-    /// Wakes the tasks in the order in which they were added. The wakers are called in place: moving the field into
-    /// `drop` costs more than finding it empty.
+    /// Wakes the tasks in the order in which they were added. Call this method before the value is dropped. Calling the
+    /// wakers here costs less than in `drop`, to which the value would have to be moved.
     #[inline]
     pub(crate) fn ring(&mut self) {
         // Nearly always there is only one waker, and every message runs this code.

@@ -1,4 +1,5 @@
-//! Admission to a queue: unbounded, limited by depth or limited by rate; and the handling of tasks beyond the limit.
+//! Admission to a queue, which is unbounded, limited by depth or limited by rate, and the handling of tasks beyond the
+//! limit.
 //!
 //! A place is reserved before the task is created, so that a refused future can be given back. A reserved place counts
 //! as taken until the task fills it, so simultaneous arrivals never exceed the limit.
@@ -7,7 +8,7 @@ use std::time::Duration;
 
 use super::{DiscardReason, Rejection};
 
-/// The tasks that a queue admits. The policy is checked once for each task, before its first poll.
+/// The policy that decides which tasks a queue admits. The policy is checked once for each task, before its first poll.
 ///
 /// # Example
 /// ```
@@ -23,7 +24,7 @@ use super::{DiscardReason, Rejection};
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Admission {
-    /// Admits all tasks.
+    /// Admits all tasks at once.
     #[default]
     Unbounded,
     /// Admits tasks as long as fewer than `max` tasks wait for their first poll. Tasks that have begun do not count,
@@ -31,23 +32,23 @@ pub enum Admission {
     Depth {
         /// The maximum number of tasks that may wait; at least 1.
         max: usize,
-        /// How a task beyond the limit is treated.
+        /// The treatment of a task beyond the limit.
         overflow: DepthOverflow,
     },
     /// Admits at most `burst` tasks at once after a pause, and then `per_sec` tasks a second, by the clock of the
-    /// dispatcher. This is a token bucket that holds up to `burst` tokens and gets `per_sec` new tokens a second. Each
-    /// task takes a token.
+    /// dispatcher. The policy is a token bucket that holds up to `burst` tokens and gets `per_sec` new tokens a second.
+    /// Each admitted task takes a token.
     Rate {
-        /// The number of tasks a second; positive.
+        /// The number of tasks that are admitted per second; positive.
         per_sec: f64,
-        /// The maximum number of tasks at once; at least 1.
+        /// The maximum number of tasks that are admitted at once after a pause; at least 1.
         burst: u32,
-        /// How a task beyond the limit is treated.
+        /// The treatment of a task beyond the limit.
         overflow: RateOverflow,
     },
 }
 
-/// How a queue treats a task beyond its depth.
+/// The treatment of a task beyond a queue's depth.
 ///
 /// # Example
 /// See [`Rejected`](super::Rejected).
@@ -58,14 +59,14 @@ pub enum DepthOverflow {
     DropOldest,
     /// The task is discarded.
     DropNewest,
-    /// The future is given back.
+    /// The task is refused: its future is given back to the caller.
     Reject,
     /// [`Queue::spawn_wait`](super::Queue::spawn_wait) waits for a place; [`Queue::spawn`](super::Queue::spawn) gives
     /// the future back.
     Wait,
 }
 
-/// How a queue treats a task that comes too early for its rate.
+/// The treatment of a task that comes too early for a queue's rate.
 ///
 /// # Example
 /// ```
@@ -110,7 +111,7 @@ pub(super) enum Verdict {
     Admitted,
     /// The task is discarded.
     Discard(DiscardReason),
-    /// The future is given back.
+    /// The task is refused: its future is given back to the caller.
     Refused(Rejection),
 }
 
@@ -126,9 +127,9 @@ pub(super) struct Gauge {
 /// A token bucket (in the virtual scheduling form of the algorithm). The bucket stores the time at which the next token
 /// would be due if all tokens came evenly.
 struct Bucket {
-    /// The time between two tokens.
+    /// The time between two tokens at the policy's rate.
     interval: Duration,
-    /// The maximum time by which a token may be taken early: `burst` - 1 intervals.
+    /// The maximum time by which a token may be taken before it is due: `burst` - 1 intervals.
     slack: Duration,
     due: Duration,
 }
@@ -174,8 +175,8 @@ impl Gauge {
         self.bucket.as_ref().map_or(Duration::ZERO, |bucket| bucket.wait(now))
     }
 
-    /// Requests a place. `depth` tasks wait to begin; if `is_crowded`, other spawns already wait for a place. Only a
-    /// rate uses `now`.
+    /// Requests a place. `depth` is the number of tasks that wait to begin; `is_crowded` says that other spawns already
+    /// wait for a place. Only a rate uses `now`.
     pub(super) fn ask(&mut self, depth: usize, is_crowded: bool, now: Option<Duration>) -> Verdict {
         if !is_crowded && self.take_place(depth, now) {
             return Verdict::Admitted;
@@ -192,7 +193,7 @@ impl Gauge {
         }
     }
 
-    /// Returns whether refused spawns may wait.
+    /// Returns whether spawns that the policy refuses may wait for a place.
     pub(super) fn lets_wait(&self) -> bool {
         matches!(
             self.policy,
@@ -205,7 +206,7 @@ impl Gauge {
         self.bucket.is_some()
     }
 
-    /// Takes a place if one is free. Only a rate uses `now`.
+    /// Takes a place if a place is free; returns whether it took one. Only a rate uses `now`.
     pub(super) fn take_place(&mut self, depth: usize, now: Option<Duration>) -> bool {
         let is_free = match (self.policy, &mut self.bucket) {
             (Admission::Depth { max, .. }, _) => depth + self.reserved < max,

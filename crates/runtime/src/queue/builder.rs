@@ -1,4 +1,4 @@
-//! The builder of a queue.
+//! Builds a named queue from its settings.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::refusal::{Discarded, QueueError};
 use super::{Admission, Core, Priority, Queue};
 use crate::dispatch::{Dispatcher, Handle};
 
-/// The settings of a queue that is not built yet; see [`Dispatcher::queue`].
+/// The settings of a queue that has not been built yet; see [`Dispatcher::queue`].
 ///
 /// # Example
 /// See [`Dispatcher::queue`].

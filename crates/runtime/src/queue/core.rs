@@ -1,4 +1,4 @@
-//! The core that the tasks and the handles of a queue share: two lists, a policy, and the counts.
+//! The core that the tasks and the handles of a queue share: two lists of tasks, a policy, and counts.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -58,16 +58,16 @@ impl Tally {
     }
 }
 
-/// How a task enters a queue.
+/// The way in which a task enters a queue.
 #[derive(Clone, Copy)]
 pub(super) enum Entrance {
     /// The policy gave the task a place.
     Asked,
-    /// The policy was not checked.
+    /// The policy was not checked for the task.
     Unasked,
     /// The policy discards the task.
     Discarded(DiscardReason),
-    /// The queue is closed.
+    /// The queue is closed, so the task is cancelled.
     Closed,
 }
 
@@ -78,14 +78,15 @@ pub(super) struct Entry {
 }
 
 pub(super) struct State {
-    /// Tasks that have not begun, by ascending sequence number. The policy applies only to these tasks.
+    /// Tasks that have not begun, by ascending sequence number. The queue's policy applies only to tasks that have not
+    /// begun.
     pub(super) fresh: VecDeque<Entry>,
     /// Tasks that have begun and were woken, by ascending sequence number.
     pub(super) woken: VecDeque<Entry>,
     pub(super) next_sequence: u64,
     pub(super) is_suspended: bool,
     pub(super) is_closed: bool,
-    /// Whether the dispatcher has ended. If so, the queue keeps no more jobs.
+    /// Whether the dispatcher has ended. After the dispatcher's end, the queue keeps no more jobs.
     pub(super) has_ended: bool,
     pub(super) gauge: Gauge,
     pub(super) waiting: Waiting,
@@ -145,7 +146,7 @@ impl Core {
         &self.name
     }
 
-    /// Adds jobs that workers may take. Call this under the lock, and notify the workers after releasing it.
+    /// Adds jobs that workers may take. Call this method under the lock, and notify the workers after releasing it.
     pub(super) fn show(&self, count: usize) {
         // Relaxed: a worker that misses the change reads `takeable` again. The counter changes only under the lock.
         self.ready.fetch_add(count, Ordering::Relaxed);
@@ -154,7 +155,7 @@ impl Core {
         self.takeable.fetch_add(count, Ordering::Release);
     }
 
-    /// Removes jobs that workers may no longer take. Call this under the lock.
+    /// Removes jobs that workers may no longer take. Call this method under the lock.
     pub(super) fn hide(&self, count: usize) {
         // Relaxed, both: a worker that looks unsuccessfully finds the queue empty under its lock. The sum is changed
         // first. Otherwise a worker that saw the old sum and then found no queue ready would keep looking until the sum
@@ -163,7 +164,7 @@ impl Core {
         self.ready.fetch_sub(count, Ordering::Relaxed);
     }
 
-    /// Returns whether a worker may find a job here.
+    /// Returns whether a worker may find a job in this queue.
     pub(crate) fn is_ready(&self) -> bool {
         // Relaxed: a hint; see `show`.
         self.ready.load(Ordering::Relaxed) > 0
@@ -192,12 +193,13 @@ impl Core {
         self.living.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the time, for a policy that uses it.
+    /// Returns the clock's time if the policy is a rate, because only a rate uses it.
     pub(super) fn now(&self, shared: &Shared) -> Option<Duration> {
         self.has_rate.then(|| shared.clock.now())
     }
 
-    /// Admits waiters for which the rate has tokens, and schedules the next tick. Call this while holding no lock.
+    /// Admits waiters for which the rate has tokens, and schedules the next tick. Call this method while holding no
+    /// lock.
     pub(super) fn tick(self: &Arc<Self>, shared: &Arc<Shared>) {
         let Some(now) = self.now(shared) else { return };
         let (wake, next, number) = {
@@ -226,7 +228,7 @@ impl Core {
         };
     }
 
-    /// Makes a task from a future, which must have been counted as admitted.
+    /// Makes a task from a future, and lets it enter the queue. The task must have been counted as admitted.
     pub(super) fn admit<F>(self: &Arc<Self>, shared: &Arc<Shared>, future: F, entrance: Entrance) -> Task<F::Output>
     where
         F: Future + Send + 'static,
@@ -262,7 +264,7 @@ impl Core {
         F::Output: Send + 'static,
     {
         let is_open = {
-            // Under the lock, so that a queue that is being closed either sees this task or refuses it.
+            // Counted under the lock, so that a queue that is being closed either sees this task or refuses it.
             let state = self.state.lock();
             self.count_admitted();
             !state.is_closed
@@ -352,7 +354,7 @@ impl Core {
         Some(entry.job)
     }
 
-    /// Discards a task that has not begun, and calls the sink. Call this while holding no lock.
+    /// Discards a task that has not begun, and calls the sink. Call this method while holding no lock.
     pub(super) fn discard(&self, job: Job, reason: DiscardReason) {
         // Relaxed: the count is only for statistics.
         self.tally.discarded.fetch_add(1, Ordering::Relaxed);

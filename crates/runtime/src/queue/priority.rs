@@ -1,4 +1,4 @@
-//! Chooses the queue that a worker takes from next.
+//! Chooses the queue from which a worker takes its next job.
 //!
 //! Each worker rotates through the queues by itself, so that workers need not agree on an order. Strict queues come
 //! first, in turn, but after [`STRICT_RUN`] strict jobs in a row, the worker takes a job of another queue. The other
@@ -7,9 +7,10 @@
 //!
 //! # Bounds
 //! A *job of a worker* is the work between two of its visits to this rotation. A worker that finds work in a share
-//! queue q takes it after at most `(1 + STRICT_RUN) x (W - w)` of its own jobs. W is the sum of all weights and w the
-//! weight of q; without strict queues the limit is `W - w`. With S strict queues, a job of a strict queue waits for at
-//! most S - 1 strict jobs and one job of a share queue. So no queue starves another, whatever their ranks.
+//! queue q takes it after at most `(1 + STRICT_RUN) x (W - w)` of its own jobs. Here, W is the sum of all weights and w
+//! the weight of q. Without strict queues, the limit is `W - w`. With S strict queues, a job of a strict queue waits
+//! for at most S - 1 strict jobs and one job of a share queue. With these limits, no queue starves another queue,
+//! whatever their ranks.
 
 use crossbeam_utils::CachePadded;
 use lehr_sync::{Arc, AtomicUsize, Ordering, SpinLock};
@@ -58,7 +59,7 @@ pub(crate) struct Registry {
     /// The number of jobs that workers may take from all named queues: queued, and not suspended. Every worker reads
     /// this number before every job; only changes of a named queue write it.
     pub(super) takeable: Arc<CachePadded<AtomicUsize>>,
-    /// A number that is raised with every change of `list`.
+    /// A number that rises with every change of `list`.
     version: CachePadded<AtomicUsize>,
     /// The weight of the dispatcher's own queues.
     own_weight: u32,
@@ -100,7 +101,7 @@ impl Registry {
         self.changed();
     }
 
-    /// Records a change of the list. Call this under the lock.
+    /// Records a change of the list of queues. Call this method under the lock.
     fn changed(&self) {
         // Relaxed: a worker that comes because of a queue's work sees the change through that queue's `show`; other
         // workers read the list again later.
@@ -140,10 +141,10 @@ pub(crate) struct Rotation {
     strict: Vec<Arc<Core>>,
     /// The index of the next strict queue.
     next_strict: usize,
-    /// The number of jobs of strict queues in a row.
+    /// The number of jobs of strict queues that the worker has taken in a row.
     strict_run: u32,
     shares: Vec<Share>,
-    /// The share queue whose turn it is, and the number of jobs left in the turn.
+    /// The index in `shares` of the queue whose turn it is; `left` is the number of jobs left in this turn.
     next_share: usize,
     left: u32,
 }
@@ -167,8 +168,8 @@ impl Rotation {
         }
     }
 
-    /// Returns the next job by rank; `own` takes a job from the dispatcher's own queues. Call this when a named queue
-    /// has work.
+    /// Returns the next job by rank; `own` takes a job from the dispatcher's own queues. Call this method when a named
+    /// queue has work.
     pub(crate) fn take(&mut self, registry: &Registry, own: impl FnMut() -> Option<Job>) -> Option<Job> {
         self.look_again(registry);
         let owes_share = self.strict_run >= STRICT_RUN;

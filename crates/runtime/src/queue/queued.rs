@@ -2,8 +2,8 @@
 //!
 //! If a task that waits in a queue were dropped, it would end as *cancelled*, as if by its owner. To end as
 //! *discarded*, the task is polled once. The discarding thread sets a flag and runs the task. The task sees the flag,
-//! drops its future and returns the error. So the owner gets the error as the result of an ordinary poll. A queued task
-//! reads the flag once, at its first poll; other tasks never read it.
+//! drops its future and returns the error. So the owner of a discarded task gets the error as the result of an ordinary
+//! poll. A queued task reads the flag once, at its first poll; other tasks never read it.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -23,7 +23,7 @@ mod mark {
     use super::Cell;
 
     lehr_sync::thread_local! {
-        /// Whether the next task that this thread runs must end as discarded. That task clears the flag.
+        /// Whether the next task that this thread runs must end as discarded. A task that sees the flag clears it.
         pub(super) static DISCARDING: Cell<bool> = Cell::new(false);
     }
 }
@@ -38,7 +38,7 @@ pub(super) fn discard(job: Job) {
     DISCARDING.with(|mark| mark.set(false));
 }
 
-/// How a queue's task ended.
+/// The end of a queue's task.
 #[derive(Clone, Copy)]
 pub(super) enum End {
     Finished,
@@ -46,7 +46,7 @@ pub(super) enum End {
     Dropped,
 }
 
-/// Tells the queue how its task ended, when the task is dropped.
+/// Reports the task's end to its queue when the task is dropped.
 pub(super) struct Standing {
     core: Arc<Core>,
     end: End,

@@ -126,6 +126,6 @@ pub enum DiscardReason {
     Newest,
     /// The queue had admitted as many tasks as its rate allows when this task came.
     Rate,
-    /// [`Queue::clear`](super::Queue::clear) was called.
+    /// [`Queue::clear`](super::Queue::clear) discarded the task.
     Cleared,
 }

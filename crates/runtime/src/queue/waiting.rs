@@ -1,7 +1,7 @@
 //! Spawns that wait for admission, in the order in which they began to wait.
 //!
-//! A place that becomes free is given to the first waiter in line before it is woken. The place counts as taken, so
-//! that no later task can take it. A waiter that leaves passes its place on to the next waiter.
+//! A place that becomes free is given to the first waiter in line before the waiter is woken. From then on, the place
+//! counts as taken, so that no later task can take it. A waiter that leaves passes its place on to the next waiter.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -28,7 +28,7 @@ impl Wake {
     }
 }
 
-/// The waiting line of a queue.
+/// The line of spawns that wait for admission to a queue.
 #[derive(Default)]
 pub(super) struct Waiting {
     line: VecDeque<Waiter>,
@@ -48,7 +48,7 @@ impl Waiting {
         self.line.len()
     }
 
-    /// Returns whether no task waits for a place.
+    /// Returns whether no spawn waits for a place.
     pub(super) fn is_empty(&self) -> bool {
         self.line.len() == self.granted
     }
@@ -119,7 +119,7 @@ enum Answer {
 }
 
 impl LinePosition<'_> {
-    /// Polls for the turn; also returns the replaced waker, to be dropped after the lock.
+    /// Polls whether the spawn may go ahead. Also returns the replaced waker, to be dropped after the lock is released.
     fn poll(&mut self, context: &Context<'_>) -> (Answer, Option<Waker>) {
         let core = &self.queue.core;
         let accepts = self.queue.handle.shared.accepts();

@@ -47,8 +47,8 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// Creates a clock that follows the machine's monotonic clock, starting at 0. Its thread starts with the first
-    /// timer and ends with the clock.
+    /// Creates a clock that follows the machine's monotonic clock, starting at 0. The clock's thread starts with the
+    /// first timer and ends with the clock.
     ///
     /// # Example
     /// ```
@@ -71,7 +71,7 @@ impl Clock {
     }
 
     /// Returns the same clock with every time span multiplied by `factor`: with 0.1, ten seconds of the new clock last
-    /// one second of this one.
+    /// one second of this clock.
     ///
     /// # Panics
     /// Panics if the factor is not positive and finite.
@@ -90,8 +90,8 @@ impl Clock {
         Self { core: self.core.clone(), factor: self.factor * factor }
     }
 
-    /// Returns the clock of the dispatcher whose task calls this; outside a dispatcher, one real clock for all threads
-    /// of the process.
+    /// Returns the clock of the dispatcher whose task calls this function; outside a dispatcher, one real clock for all
+    /// threads of the process.
     ///
     /// # Example
     /// ```
@@ -183,8 +183,8 @@ impl Clock {
         self.core.pending()
     }
 
-    /// Makes the calling thread wait until at least `count` timers are pending. Tests call it before they advance the
-    /// clock.
+    /// Makes the calling thread wait until at least `count` timers are pending. Tests call this method before they
+    /// advance the clock.
     ///
     /// Don't call this on a worker, because that would keep the worker's tasks from registering timers. The call checks
     /// in a loop, and yields the CPU core between two checks.
@@ -227,8 +227,8 @@ impl Clock {
         self.factor != 1.0
     }
 
-    /// Schedules `call` for when `time` has passed. It runs on the thread of the clock, or on the thread that advances
-    /// it, so it must be short.
+    /// Schedules `call` for when `time` has passed. The call runs on the thread of the clock, or on the thread that
+    /// advances the clock, so it must be short.
     pub(crate) fn schedule_in(&self, time: Duration, call: impl FnOnce() + Send + 'static) -> Scheduled {
         let place = match self.core.register(self.at(time), Action::Call(Box::new(call))) {
             Registration::Registered(place) => Some(place),
@@ -240,7 +240,7 @@ impl Clock {
         Scheduled { core: self.core.clone(), place }
     }
 
-    /// Posts an item when `time` has passed, in the context that is current now.
+    /// Posts an item when `time` has passed, in the context that was current at this call.
     ///
     /// Dropping the returned [`Posting`] earlier cancels the post and drops the item; [`Posting::cancel`] gives the
     /// item back. If the port refuses the item, [`Posting::outcome`] returns it.
@@ -278,7 +278,7 @@ impl Clock {
     }
 }
 
-/// A call at a later time; dropping this value cancels it.
+/// A call that is scheduled for a later time; dropping this value cancels the call.
 pub(crate) struct Scheduled {
     core: Arc<Core>,
     place: Option<TimerKey>,
@@ -338,7 +338,7 @@ impl<T> Posting<T> {
         }
     }
 
-    /// Cancels the post and returns the item; `None` if it was posted.
+    /// Cancels the post and returns the item, even if the port has refused it; `None` if the item was posted.
     ///
     /// # Example
     /// See [`Posting`].

@@ -9,7 +9,8 @@ use std::time::Duration;
 use super::Sleep;
 use super::clock::Clock;
 
-/// How missed ticks are handled. Ticks are missed if the next one is requested a period or more after it was due.
+/// The way in which missed ticks are handled. Ticks are missed if the next tick is requested a period or more after it
+/// was due.
 ///
 /// # Example
 /// ```
@@ -24,7 +25,7 @@ use super::clock::Clock;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissedTick {
-    /// Missed ticks come at once, so that the number of ticks is right.
+    /// All missed ticks come at once, one after the other, so that the number of ticks is right.
     #[default]
     Burst,
     /// Missed ticks are skipped, and the next tick is due at a multiple of the period, so that the pace is right.
@@ -122,7 +123,7 @@ impl Future for Tick<'_> {
 
 impl Drop for Tick<'_> {
     fn drop(&mut self) {
-        // The timer ends with the wait; the next call makes a new timer for the same tick.
+        // The timer ends with the wait; the next call of `tick` makes a new timer for the same tick.
         self.every.sleep = None;
     }
 }

@@ -14,14 +14,14 @@ use std::time::Duration;
 
 use lehr_sync::{Arc, Moment, SpinLock, thread};
 
-/// The deadline in nanoseconds of the clock, then the order of registration.
+/// The key of a timer: its deadline in nanoseconds of the clock, then its number in the order of registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TimerKey {
     at: u64,
     sequence: u64,
 }
 
-/// The action to take when the time has come.
+/// The action to take at a timer's deadline.
 pub(super) enum Action {
     Wake(Waker),
     Call(Box<dyn FnOnce() + Send>),
@@ -36,11 +36,11 @@ impl Action {
     }
 }
 
-/// The source of the time.
+/// The source of a clock's time.
 pub(super) enum Source {
     /// The machine's monotonic clock, counted from this moment.
     Machine(Moment),
-    /// A caller advances the time.
+    /// A caller advances the clock's time by hand.
     Hand,
 }
 
@@ -66,7 +66,7 @@ struct Timers {
 
 /// The outcome of registering a timer.
 pub(super) enum Registration {
-    /// The time has come already; the action is given back.
+    /// The time has passed already; the action is given back.
     Passed(Action),
     Registered(TimerKey),
 }
@@ -207,8 +207,8 @@ impl Drop for Core {
     }
 }
 
-/// Starts the driver. The driver is a separate thread, so that a worker in a long job delays no timer. A runtime
-/// without timers has no such thread.
+/// Starts the driver. The driver is a separate thread, so that a worker in a long job delays no timer. A clock of the
+/// machine's time without timers has no such thread.
 fn start_driver(clock: Weak<Core>) -> thread::Thread {
     let life = move || {
         loop {

@@ -8,7 +8,7 @@ use shuttle::thread;
 
 use super::explore;
 
-/// Polls once and gives up: a cancellation in the middle of whatever it waits for.
+/// Polls a future once and drops it, which cancels the future in the middle of its wait.
 fn glance<F: Future>(future: F) -> Option<F::Output> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => Some(output),
@@ -28,7 +28,7 @@ fn everybody_who_waits_for_a_place_gets_one_in_the_end() {
             .collect();
         let holder = {
             let port = port.clone();
-            // One permit is used, one is dropped.
+            // One permit is used, and one permit is dropped.
             thread::spawn(move || {
                 block_on(port.reserve()).unwrap().post(4);
                 drop(block_on(port.reserve()).unwrap());
@@ -43,7 +43,7 @@ fn everybody_who_waits_for_a_place_gets_one_in_the_end() {
         };
         let mut seen: Vec<i32> = (0..5).map(|_| block_on(port.receive()).unwrap()).collect();
         assert!(port.len() <= 1, "never more items than places");
-        // The poster of the fifth item may have posted it only once the sixth was taken.
+        // If the canceller posted its item, there is a sixth item to receive, whose poster may still wait for a place.
         if canceller.join().unwrap() == 1 {
             seen.push(block_on(port.receive()).unwrap());
         }

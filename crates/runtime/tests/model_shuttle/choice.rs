@@ -1,4 +1,5 @@
-//! Choices under every schedule: exactly one branch, the others' items in place, nobody forgotten.
+//! Choices under every schedule: exactly one branch takes, the items of the other branches stay in place, and every
+//! waiter is woken.
 
 use std::future::Future;
 use std::pin::pin;
@@ -48,7 +49,7 @@ fn what_a_choice_leaves_reaches_those_behind_it_in_order() {
             let (p, q) = (p.clone(), q.clone());
             thread::spawn(move || matches!(block_on(choose((p.receive(), q.receive()))), OneOf::Second(_)))
         };
-        // One consumer, so that what it sees is the order of the port.
+        // There is one consumer, so it sees the items in the order of the port.
         let consumer = {
             let q = q.clone();
             thread::spawn(move || {
@@ -113,7 +114,7 @@ fn joins_as_branches_compete_with_joins_and_cancellations() {
             })
             .collect();
         posters.into_iter().for_each(|poster| poster.join().unwrap());
-        // What the cancelled choice took before it was cancelled is made up for.
+        // Posts new items in place of the items that the cancelled choice took before it was cancelled.
         for (taken, port) in canceller.join().unwrap().into_iter().zip(&ports) {
             (0..taken).for_each(|item| port.post(item).unwrap());
         }

@@ -1,4 +1,4 @@
-//! Cancellation against registration, and timers against their cancellation.
+//! Cancellation at the same time as registration, and timers at the same time as their cancellation.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Gathers and exchanges under every schedule: whole sets or nothing, none forgotten, also with cancellations and at a
-//! close.
+//! Gathers and exchanges under every schedule: each takes a whole set or nothing, and each is woken, even with
+//! cancellations and at a close.
 
 use std::future::Future;
 use std::pin::pin;
@@ -18,7 +18,7 @@ fn competing_gathers_over_two_ports_are_all_satisfied() {
             .map(|i| {
                 let (done, failed) = (done.clone(), failed.clone());
                 thread::spawn(move || {
-                    // Named in both orders.
+                    // The gathers name the ports in both orders.
                     let (a, b) = if i == 0 {
                         block_on(gather((&failed, &done), 3)).unwrap()
                     } else {

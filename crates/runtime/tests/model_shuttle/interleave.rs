@@ -9,8 +9,8 @@ use shuttle::thread;
 
 use super::explore;
 
-/// Who is inside. An atomic of std, since the models of this file look for overlaps of tasks and not of memory
-/// accesses.
+/// The numbers of running handlers. They are atomics of std, because the models of this file look for overlaps of tasks
+/// and not of memory accesses.
 #[derive(Default)]
 struct Inside {
     readers: AtomicUsize,
@@ -133,8 +133,7 @@ fn branches_are_added_while_their_ports_are_posted_to() {
     });
 }
 
-/// Askers whose questions are handled in the middle of their polls, by whoever comes first, and a thread that asks from
-/// outside.
+/// Models tasks whose requests are handled in the middle of their polls, and a thread that makes requests from outside.
 #[test]
 fn questions_handled_in_place_are_answered_once_and_alone() {
     explore(1500, || {
@@ -168,7 +167,8 @@ fn questions_handled_in_place_are_answered_once_and_alone() {
     });
 }
 
-/// A turn that goes from item to item of one queue, while somebody takes items away and a teardown comes.
+/// Models a turn that handles the items of one queue one after the other, while a thread takes items away and a
+/// teardown comes.
 #[test]
 fn a_queue_that_one_turn_works_off_is_robbed_and_ended_and_every_item_is_somewhere() {
     explore(2000, || {
@@ -178,7 +178,7 @@ fn a_queue_that_one_turn_works_off_is_robbed_and_ended_and_every_item_is_somewhe
         let handlers = Handlers::new()
             .exclusive(&work, |mut handled: Exclusive<usize>, ()| async move {
                 *handled += 1;
-                // Its guard goes to its turn, and the turn is still polled.
+                // The guard goes to the handler's turn, which is still being polled.
                 drop(handled);
             })
             .teardown(&stop, move |handled: usize, ()| async move { out.post(handled).unwrap() });

@@ -1,4 +1,4 @@
-//! Named queues: waiting for admission against workers, cancellation and close; blocking sections.
+//! Named queues: waits for admission at the same time as workers, cancellation and close; blocking sections.
 
 use std::task::{Context, Waker};
 

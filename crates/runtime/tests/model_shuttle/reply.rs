@@ -1,4 +1,4 @@
-//! Replies: answered, refused, forgotten and given up, at any moment of each other.
+//! Replies that are answered, refused, forgotten and given up, in any order.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};

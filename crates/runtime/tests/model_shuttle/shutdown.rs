@@ -1,5 +1,5 @@
-//! The end of a dispatcher beside threads that still wake its tasks and post to its receivers: what came too late is
-//! dropped, whoever drops it, and nothing stays in a queue that nobody looks into.
+//! The end of a dispatcher while threads still wake its tasks and post to its receivers: work that comes too late is
+//! dropped, by whichever thread, and no work stays in a queue into which no thread looks.
 
 use std::sync::Arc;
 
@@ -21,14 +21,14 @@ fn a_task_that_is_woken_while_its_dispatcher_ends_is_dropped() {
                 port.receive().await.unwrap();
             })
         };
-        // Its task waits at the port: the post wakes it.
+        // The receiver's task waits at the port, so the post wakes the task.
         while port.waiting() == 0 {
             thread::yield_now();
         }
         let poster = thread::spawn(move || port.post(()).unwrap());
         dispatcher.shutdown(Shutdown::Abort);
         poster.join().unwrap();
-        // In whatever way it has ended: it has.
+        // The task has ended, in whichever way.
         let _ = block_on(task);
         assert_eq!(Arc::strong_count(&held), 1);
     });
@@ -36,7 +36,7 @@ fn a_task_that_is_woken_while_its_dispatcher_ends_is_dropped() {
 
 #[test]
 fn who_wakes_under_a_lock_does_not_drop_what_takes_it() {
-    /// Takes the lock of its connection when it is dropped.
+    /// A stream, which takes the lock of its connection when it is dropped.
     struct Stream(Arc<Mutex<()>>);
     impl Drop for Stream {
         fn drop(&mut self) {

@@ -1,4 +1,5 @@
-//! Takes that are woken only as far as there are items: none is forgotten, whatever is stolen or cancelled in between.
+//! Takes that are woken only as far as there are items: every take is woken in the end, whatever is stolen or cancelled
+//! in between.
 
 use std::future::Future;
 use std::pin::pin;
@@ -78,7 +79,8 @@ fn what_a_robbed_take_cannot_use_reaches_a_smaller_one() {
         };
         (0..2).for_each(|item| port.post(item).unwrap());
         let stolen = thief.join().unwrap();
-        // If both were stolen, one item is there, of use to the small one alone; else there are three for both.
+        // If the thief took both items, one item is posted, which is enough for the small take. Otherwise there are
+        // three items for both takes.
         let items = if stolen == 1 { 2 } else { 1 };
         (0..items).for_each(|item| port.post(item).unwrap());
         assert_eq!(small.join().unwrap(), 1);

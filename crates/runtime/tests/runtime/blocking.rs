@@ -2,7 +2,8 @@ use std::time::Duration;
 
 use lehr_runtime::{Builder, Dispatcher, Idle, Port, Shutdown, all, block_on, blocking, is_on_worker};
 
-/// Dispatchers of 1, 2 and 8 workers whose idle threads sleep at once, so that handing over meets sleepers.
+/// Returns dispatchers of 1, 2 and 8 workers. Their idle threads sleep at once, so that tasks are handed over to
+/// sleeping threads.
 fn each(spares: usize) -> impl Iterator<Item = Dispatcher> {
     [1, 2, 8]
         .into_iter()
@@ -15,7 +16,7 @@ fn what_waits_behind_a_blocked_worker_runs_in_its_place() {
         for round in 0..50 {
             let (handle, done) = (dispatcher.handle().clone(), Port::new());
             let blocked = dispatcher.spawn(async move {
-                // In this worker's own queue, where nobody else would look in time.
+                // The tasks are in this worker's own queue, where no other worker would look in time.
                 for i in 0..10 {
                     let done = done.clone();
                     handle.spawn(async move { done.post(i).unwrap() }).detach();
@@ -36,7 +37,7 @@ fn what_waits_behind_a_blocked_worker_runs_in_its_place() {
 #[test]
 fn every_worker_may_block_for_another_as_long_as_there_are_spares() {
     for dispatcher in each(16) {
-        // Each waits, blocking, for the next; the last is nobody's to wait for.
+        // Each task blocks its thread until the next task posts; a further task posts to the last port.
         let ports: Vec<Port<usize>> = (0..17).map(|_| Port::named("link")).collect();
         let tasks = (0..16)
             .map(|i| {
@@ -95,7 +96,7 @@ fn a_dispatcher_ends_while_its_workers_block_and_its_spares_work() {
                 .detach();
         }
         block_on(inside.take(4)).unwrap();
-        // Spares serve the dispatcher meanwhile.
+        // Meanwhile, spare threads run the dispatcher's tasks.
         for i in 0..20 {
             assert_eq!(block_on(dispatcher.spawn(async move { i })), Ok(i));
         }

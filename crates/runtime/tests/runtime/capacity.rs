@@ -8,7 +8,8 @@ use crate::{on_each, poll_once};
 
 const POLICIES: [Overflow; 4] = [Overflow::Wait, Overflow::Reject, Overflow::DropOldest, Overflow::DropNewest];
 
-/// A full port of two places with 1 and 2 in it, and the port that is told of what it drops.
+/// Returns a full port with two places, which holds 1 and 2, and the port that gets the items that the full port gives
+/// up.
 fn full(overflow: Overflow) -> (Port<i32>, Port<(i32, Discard)>) {
     let lost = Port::new();
     let out = lost.clone();
@@ -46,7 +47,7 @@ fn a_post_that_waits_ends_only_after_a_take() {
     assert!(poll_once(third.as_mut()).is_pending(), "polling it again changes nothing");
     assert_eq!((port.len(), port.gauges().posters_waiting), (2, 1));
     assert_eq!(port.try_receive(), Some(1));
-    // The place that became free is kept for the one that waits.
+    // The place that became free is kept for the waiting post.
     assert_eq!(port.post(9).unwrap_err().reason, Reason::Full);
     assert_eq!(poll_once(third), Poll::Ready(Ok(())));
     assert_eq!(port.drain(), [2, 3]);
@@ -100,7 +101,7 @@ fn the_oldest_item_makes_place_even_on_its_way_to_a_receiver() {
     port.drain();
     let mut receive = pin!(port.receive());
     assert!(poll_once(receive.as_mut()).is_pending());
-    // 4 is offered to the receiver, and given up before it is fetched; the receiver is offered the next.
+    // 4 is offered to the receiver, and given up before it is fetched; then the next item is offered to the receiver.
     (4..=6).for_each(|i| port.post(i).unwrap());
     assert_eq!(lost.drain(), [(4, Discard::Oldest)]);
     assert_eq!(poll_once(receive), Poll::Ready(Ok(5)));
@@ -120,17 +121,17 @@ fn a_dropped_post_has_posted_nothing_and_gives_its_turn_to_the_next() {
         assert!(poll_once(post.as_mut()).is_pending());
     }
     assert_eq!(Arc::strong_count(&value), 5);
-    // Dropped while it waits.
+    // The post is dropped while it waits.
     drop(second);
     assert_eq!((Arc::strong_count(&value), port.len()), (4, 1));
-    // Dropped when it has been granted the place, and has not taken it.
+    // The post is dropped after it was granted a place, and before it has taken the place.
     drop(port.try_receive());
     drop(first);
     assert_eq!((Arc::strong_count(&value), port.len()), (2, 0));
     assert_eq!(poll_once(third.as_mut()), Poll::Ready(Ok(())));
     drop(third);
     assert_eq!((Arc::strong_count(&value), port.len(), port.gauges().posters_waiting), (2, 1, 0));
-    // Given back instead of dropped.
+    // The item is given back instead of being dropped.
     let mut fourth = port.post_wait(value.clone());
     assert!(poll_once(std::pin::Pin::new(&mut fourth)).is_pending());
     assert!(fourth.into_item().is_some());
@@ -162,7 +163,7 @@ fn a_permit_for_a_full_port_follows_the_policy() {
     let (port, lost) = full(Overflow::DropOldest);
     let permits = [port.try_reserve().unwrap(), port.try_reserve().unwrap()];
     assert_eq!(lost.drain(), [(1, Discard::Oldest), (2, Discard::Oldest)]);
-    // Only permits are left, and they are not given up.
+    // Only permits are left, and permits are not given up.
     assert_eq!(port.try_reserve().unwrap_err(), Reason::Full);
     assert_eq!(port.post(3), Err(PostError { item: 3, reason: Reason::Full }));
     drop(permits);
@@ -277,7 +278,8 @@ fn the_age_of_the_oldest_item_is_measured_where_it_was_asked_for() {
     let before = std::time::Instant::now();
     port.post(0).unwrap();
     let posted = std::time::Instant::now();
-    // One item stays while many pass it: what is kept of them does not grow, and its age is that of the oldest.
+    // One item stays while many items overtake it. The list of arrival times does not grow, and the age of the oldest
+    // item is the age of the item that stays.
     for i in 1..1000 {
         port.post(i).unwrap();
         assert_eq!(block_on(port.receive_if(|item| *item != 0)), Ok(i));
@@ -324,7 +326,7 @@ fn every_item_that_was_accepted_is_received_discarded_or_here() {
                     let mut seen = Vec::new();
                     while let Ok(item) = port.receive().await {
                         seen.push(item);
-                        // Some are cancelled in the middle.
+                        // Some receives are dropped after their first poll.
                         let mut given_up = Box::pin(port.receive());
                         if let Poll::Ready(Ok(item)) = poll_once(given_up.as_mut()) {
                             seen.push(item);

@@ -76,7 +76,8 @@ fn a_biased_choice_takes_the_first_branch_that_is_ready_and_a_fair_one_takes_eac
         }
         wins
     });
-    // Half of 1,000 within five standard deviations (of 15.8 each); the seed makes it the same in every run.
+    // The number of wins is half of 1,000 within five standard deviations of 15.8. The seed makes the number the same
+    // in every run.
     assert!(fair[0] == 0 && fair[1].abs_diff(RUNS / 2) < 80, "{fair:?}");
     empty();
 
@@ -150,7 +151,8 @@ fn a_hundred_thousand_choices_leave_nothing_registered() {
     });
 }
 
-// That a persistent branch does not compile is a test in the documentation of `Cancellable`; this is its other half.
+// A test in the documentation of `Cancellable` shows that a persistent receiver does not compile as a branch. This test
+// shows which futures can be branches.
 // Catalogue: 37
 #[test]
 fn every_future_of_the_crate_that_holds_nothing_can_be_a_branch() {
@@ -190,8 +192,8 @@ fn a_branch_that_is_always_ready_makes_a_choice_that_does_not_wait() {
 #[test]
 fn a_choice_that_always_finds_something_lets_other_tasks_run_and_keeps_its_bias() {
     on_each(|dispatcher| {
-        // Far more waits than a task may find answered in one turn; the second branch is always ready, and must not
-        // win.
+        // There are far more waits than a task may find answered in one turn. The second branch is always ready, and
+        // must not win.
         const ITEMS: usize = 5_000;
         let port = Port::new();
         (0..ITEMS).for_each(|item| port.post(item).unwrap());
@@ -286,7 +288,7 @@ fn a_spurious_wake_registers_nothing_anew() {
     let wakes = Arc::<Wakes>::default();
     (0..3).for_each(|_| assert!(wakes.poll(choice.as_mut()).is_pending()));
     assert_eq!((p.waiting(), q.waiting()), (2, 1));
-    // Registered once means offered before a receive that came after the first poll and before the others.
+    // A choice that registers only once is offered an item before a receive that came after the choice's first poll.
     let mut later = pin!(p.receive());
     assert!(poll_once(later.as_mut()).is_pending());
     assert!(wakes.poll(choice.as_mut()).is_pending());
@@ -324,7 +326,8 @@ fn those_behind_a_branch_that_loses_move_up_in_order() {
     assert!(poll_once(second.as_mut()).is_pending());
     assert!(poll_once(even.as_mut()).is_pending());
     assert!(poll_once(third.as_mut()).is_pending());
-    // 1 to the choice, 2 to the second, 4 to the one that wants even numbers, 5 to the third.
+    // 1 is offered to the choice, 2 to the second receive, 4 to the receive that wants even numbers, and 5 to the third
+    // receive.
     [1, 2, 4, 5].into_iter().for_each(|item| q.post(item).unwrap());
     p.post(0).unwrap();
     assert_eq!(poll_once(choice.as_mut()), Poll::Ready(OneOf::First(Ok(0))));
@@ -348,7 +351,7 @@ fn registering_several_branches_at_a_port_never_locks_out_its_posters() {
                     if i % 3 == 0 {
                         q.post(i).unwrap();
                     }
-                    // The predicate is asked of all that wait.
+                    // The predicate is called for every item that waits, so the posters limit the number of items.
                     while p.len() > 64 {
                         lehr_runtime::yield_now().await;
                     }
@@ -360,7 +363,7 @@ fn registering_several_branches_at_a_port_never_locks_out_its_posters() {
             dispatcher.spawn(async move {
                 let mut taken = 0;
                 while taken < ROUNDS {
-                    // Ports named in both orders, and twice by the same choice.
+                    // The joins name the ports in both orders, and a choice names the same port twice.
                     taken += choice! {
                         pair = join((&q, &p)) => pair.map_or(0, |_| 1),
                         item = p.receive_if(|item| item % 2 == 0) => item.map_or(0, |_| 1),

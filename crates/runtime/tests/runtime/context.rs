@@ -9,7 +9,8 @@ use lehr_runtime::{
 
 use crate::on_each;
 
-/// What the process's hook was told, by all tests together: each waits for a text of its own.
+/// Returns the port of the texts that the process's hook gets. All tests share this port, and each test waits for its
+/// own text.
 fn hooked() -> &'static Port<String> {
     static HOOKED: OnceLock<Port<String>> = OnceLock::new();
     HOOKED.get_or_init(|| {
@@ -25,7 +26,7 @@ fn wait_for_hook(text: &str) {
     block_on(hooked().receive_if(move |told| told.contains(&expected))).unwrap();
 }
 
-/// Counts its drops.
+/// A value that counts its drops.
 struct Counted(Arc<AtomicUsize>);
 
 impl Drop for Counted {
@@ -34,7 +35,7 @@ impl Drop for Counted {
     }
 }
 
-/// Hands each item of one port on to the next.
+/// Passes each item of one port on to another port.
 fn relay(dispatcher: &Dispatcher, from: &Port<u32>, to: &Port<u32>) {
     let to = to.clone();
     from.on(dispatcher.handle(), 1, move |item| {
@@ -95,7 +96,7 @@ fn a_panic_that_nobody_asks_for_goes_to_the_sink_or_the_hook() {
         assert!(!refused);
         assert_eq!(block_on(errors.receive()).unwrap().message(), "a closure");
 
-        // Whoever asks is told, and nobody else.
+        // If the owner awaits the task, the error goes to the owner, and to no sink.
         let asked = context.run(|| dispatcher.spawn(async { panic!("to its owner") }));
         assert_eq!(block_on(asked), Err::<(), _>(TaskError::Panicked { message: "to its owner".to_owned() }));
         assert!(errors.is_empty());
@@ -120,7 +121,7 @@ fn a_sink_that_always_fails_makes_no_loop() {
         wait_for_hook(&text);
         assert_eq!(calls.load(Ordering::Relaxed), 1);
 
-        // A port whose handler is registered in the very context whose errors it handles.
+        // The handler of the port for errors is registered in the context whose errors it handles.
         let text = format!("the handler failed on {}", dispatcher.threads());
         let (counted, panicking) = (calls.clone(), text.clone());
         let port = Context::named("port").errors_to(&errors).build();
@@ -136,7 +137,7 @@ fn a_sink_that_always_fails_makes_no_loop() {
         wait_for_hook(&text);
         assert_eq!((calls.load(Ordering::Relaxed), errors.len()), (2, 0));
 
-        // A port that refuses: the same error goes one level out.
+        // If the port refuses the error, the same error goes to the next outer sink.
         let (inner, outer) = (Port::new(), Port::new());
         inner.close();
         let context = Context::named("outer").errors_to(&outer).build().child("inner").errors_to(&inner).build();
@@ -168,13 +169,13 @@ fn an_error_in_a_join_goes_to_each_sink_once_and_links_the_traces() {
         let told = [&x_errors, &y_errors].map(|errors| block_on(errors.receive()).unwrap());
         assert!(told.iter().all(|error| error.message() == "1 and 2" && error.traces() == traces));
 
-        // Two contexts with one sink: told once.
+        // Two contexts share one sink, so the sink gets the error once.
         let shared = Port::new();
         let root = Context::named("root").errors_to(&shared).build();
         root.child("a").build().run(|| p.post(3)).unwrap();
         root.child("b").build().run(|| q.post(4)).unwrap();
         assert_eq!(block_on(shared.receive()).unwrap().message(), "3 and 4");
-        // The receiver got on after its handler's panics, and has delivered both when its next turn begins.
+        // The receiver continued after its handler's panics, and has delivered both errors when its next turn begins.
         x.run(|| p.post(5)).unwrap();
         q.post(6).unwrap();
         assert_eq!(block_on(x_errors.receive()).unwrap().message(), "5 and 6");
@@ -227,7 +228,7 @@ fn a_task_keeps_its_own_context_and_is_given_the_items() {
         Context::named("other").build().run(|| port.post(5)).unwrap();
         assert_eq!(block_on(task), Ok((5, Some("other".to_owned()), Some("own".to_owned()))));
 
-        // A persistent handler has none of its own and runs in the item's, also after it was suspended.
+        // A persistent handler has no context of its own. It runs in the item's context, even after it was suspended.
         let names = Port::new();
         let out = names.clone();
         let receiver = Context::named("registrar").build().run(|| {
@@ -299,7 +300,8 @@ fn a_deadline_cancels_the_callee_and_tells_the_caller_once() {
                 context.call(ask).await
             })
         };
-        // The first is being handled, and the second still queued, when its time is over; then that of the first.
+        // The first call is being handled and the second call is still queued when the second call's time is over. Then
+        // the first call's time is over.
         let first = call(0, 5);
         assert_eq!(block_on(begun.receive()), Ok(0));
         let second = call(1, 4);
@@ -311,7 +313,7 @@ fn a_deadline_cancels_the_callee_and_tells_the_caller_once() {
             let error = outcome.unwrap().unwrap_err();
             assert!(matches!(error.cause(), Cause::DeadlineExceeded), "{error:?}");
         }
-        // The next is served: the callee's turn was given up, and the queued call never began.
+        // The next call is answered: the turn of the first call was cancelled, and the second call never began.
         crate::until(|| drops.load(Ordering::Relaxed) != 0);
         never.post(1).unwrap();
         let answer = block_on(service.ask(|reply| Ask::Sum(9, reply)).unwrap());

@@ -26,8 +26,8 @@ fn an_item_of_the_next_stage_is_kept_for_the_next_stage() {
     assert_eq!((port.len(), port.waiting()), (0, 0));
 }
 
-/// Runs stages of an exchange with both neighbours on a ring: every rank checks that what it gets is of its own stage,
-/// and of the neighbour it names. Gives how many stages all ranks ran together.
+/// Runs stages of an exchange with both neighbours on a ring. Every rank checks that it gets items of its own stage,
+/// from the neighbours that it names. Returns the number of stages that all ranks ran together.
 pub fn ring(dispatcher: &Dispatcher, ranks: usize, stages: usize) -> usize {
     let ports: Vec<Port<(usize, (usize, usize))>> = (0..ranks).map(|_| Port::new()).collect();
     let tasks = (0..ranks)
@@ -44,7 +44,8 @@ pub fn ring(dispatcher: &Dispatcher, ranks: usize, stages: usize) -> usize {
                         assert_eq!(from_left, (stage, 2 * left + 1), "rank {rank}, stage {stage}");
                         assert_eq!(from_right, (stage, 2 * right), "rank {rank}, stage {stage}");
                     } else {
-                        // Both neighbours are the same rank: its two messages of this stage, in its order.
+                        // Both neighbours are the same rank, so the exchange gives the two messages of this rank and
+                        // stage, in the order of sending.
                         assert_eq!((from_left, from_right), ((stage, 2 * left), (stage, 2 * left + 1)));
                     }
                 }
@@ -57,7 +58,7 @@ pub fn ring(dispatcher: &Dispatcher, ranks: usize, stages: usize) -> usize {
     run
 }
 
-// The full number of 500,000 stages runs in the example `rendezvous`, which repeats this for the same rings.
+// The example `rendezvous` runs the full number of 500,000 stages on the same rings.
 // Catalogue: 78
 #[test]
 fn rings_of_2_to_64_ranks_on_1_to_n_workers_see_their_own_stage_and_end() {
@@ -95,7 +96,7 @@ fn an_exchange_robbed_while_it_waits_is_woken_again() {
     port.post(('a', 1)).unwrap();
     assert_eq!(port.try_receive(), Some(('a', 1)));
     port.post(('b', 2)).unwrap();
-    // It cannot know that the first is gone; it looks, and waits for it again.
+    // The exchange cannot know that the first item is gone. It looks, and waits for another item of this source.
     assert_eq!(wakes.count(), 1);
     assert!(wakes.poll(pair.as_mut()).is_pending());
     port.post(('b', 3)).unwrap();
@@ -163,7 +164,7 @@ fn a_key_that_panics_fails_its_own_exchange_and_leaves_the_item() {
     assert_eq!(wakes.poll(pair.as_mut()), Poll::Ready(Err(failed.clone())));
     assert_eq!(block_on(exchange_by(&port, [0, 1], key)), Err(failed));
     assert_eq!((port.len(), port.waiting()), (1, 0));
-    // The item is still there for those who do not mind.
+    // The item is still there for other receivers.
     assert_eq!(block_on(port.receive()), Ok(-1));
 }
 
@@ -216,8 +217,8 @@ fn competing_exchanges_take_whole_sets_and_each_source_in_order() {
 fn items_that_an_exchange_takes_make_room_for_posters_that_wait() {
     const STAGES: usize = 1_000;
     on_each(|dispatcher| {
-        // Three sources, each at most two stages ahead: two of them cannot fill five places, and three of them must
-        // wait for one.
+        // There are three sources, each at most two stages ahead. Two sources cannot fill five places, and with three
+        // sources one must wait for a place.
         let port = Port::bounded(5, Overflow::Wait);
         let credits: [Port<()>; 3] = std::array::from_fn(|_| Port::new());
         credits.iter().for_each(|credits| (0..2).for_each(|_| credits.post(()).unwrap()));

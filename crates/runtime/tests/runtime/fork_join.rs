@@ -41,7 +41,7 @@ fn sort(numbers: &mut [u64]) {
     join(|| sort(left), || sort(right));
 }
 
-/// What a panic was about.
+/// Runs `run`, and returns the message of its panic.
 fn message<R>(run: impl FnOnce() -> R) -> Option<&'static str> {
     catch_unwind(AssertUnwindSafe(run)).err().map(|payload| *payload.downcast_ref::<&str>().expect("a text"))
 }
@@ -51,7 +51,7 @@ fn both_results_come_back_wherever_they_were_made() {
     on_each(|dispatcher| {
         assert_eq!(dispatcher.handle().install(|| fibonacci(20)), 6765);
         assert_eq!(fibonacci(10), 55, "on a thread that is no worker");
-        // In a task, whose worker helps meanwhile.
+        // In a task, the worker helps while it waits.
         assert_eq!(block_on(dispatcher.spawn(async { fibonacci(15) })), Ok(610));
     });
 }
@@ -72,7 +72,8 @@ fn halves_of_a_slice_are_sorted_in_place() {
 fn two_idle_workers_run_both_halves_at_once() {
     for threads in [2, 8] {
         let dispatcher = Dispatcher::new(threads).unwrap();
-        // Each half waits for the other, which a program must not do; here it shows that they run at once.
+        // Each half waits for the other half, which a program must not do. In this test, the wait shows that both
+        // halves run at the same time.
         let (to_b, from_a) = mpsc::channel();
         let (to_a, from_b) = mpsc::channel();
         let answers = dispatcher.handle().install(|| {
@@ -93,8 +94,8 @@ fn two_idle_workers_run_both_halves_at_once() {
 
 #[test]
 fn who_waits_helps_with_what_the_other_half_forks() {
-    // Two workers. `b` is stolen, for `a` waits until it has begun; then `a` ends, and what `b` forks can only run at
-    // once with it on the worker that waits in this very join.
+    // There are two workers. `b` is stolen, because `a` waits until `b` has begun. Then `a` ends. So the fork of `b`
+    // can only run on the worker that waits in this join.
     let dispatcher = Dispatcher::new(2).unwrap();
     let (begun, has_begun) = mpsc::channel();
     let (helped, is_helped) = mpsc::channel();
@@ -177,8 +178,8 @@ fn one_who_waits_runs_no_task_on_its_stack() {
 
 #[test]
 fn a_lock_held_across_a_join_is_safe_from_strangers() {
-    // Each job takes the lock around a join whose halves do not want it. A worker that ran another of these jobs while
-    // it waits would want the lock that it holds, and never come back.
+    // Each job holds a lock around a join whose halves do not take the lock. A worker that ran another such job while
+    // it waits would wait for its own lock for ever.
     on_each(|dispatcher| {
         let total = std::sync::Mutex::new(0);
         dispatcher.handle().install(|| {
@@ -283,7 +284,7 @@ fn all_that_a_scope_spawns_has_ended_when_it_ends() {
             let result = dispatcher.handle().install(|| {
                 scope(|outer| {
                     grow(outer, 5, &count);
-                    // A scope in a scope, in a half of a join.
+                    // There are scopes in the halves of a join, in a scope.
                     join(|| scope(|inner| grow(inner, 4, &count)), || scope(|inner| grow(inner, 4, &count)));
                     "done"
                 })
@@ -291,7 +292,7 @@ fn all_that_a_scope_spawns_has_ended_when_it_ends() {
             assert_eq!(result, "done");
             assert_eq!(count.into_inner(), 364 + 2 * 121);
         }
-        // On a thread that is no worker, all of it is the caller's.
+        // On a thread that is not a worker, the caller runs all closures.
         let count = AtomicUsize::new(0);
         scope(|scope| grow(scope, 3, &count));
         assert_eq!(count.into_inner(), 40);
@@ -339,7 +340,7 @@ fn a_stack_gets_no_deeper_than_by_calling_in_turn() {
         DEPTH.set(DEPTH.get() + 1);
         deepest.fetch_max(DEPTH.get(), Ordering::Relaxed);
         if depth > 0 {
-            // Lopsided, so that much is stolen from far up.
+            // The tree is lopsided, so that many forks near the root are stolen.
             join(|| tree(depth - 1, deepest), || tree(depth / 2, deepest));
         }
         DEPTH.set(DEPTH.get() - 1);
@@ -364,7 +365,7 @@ fn a_hundred_thousand_joins_in_each_other_need_what_plain_calls_need() {
     }
     for threads in [1, 2, 8] {
         let dispatcher = lehr_runtime::Builder::new().threads(threads).stack_bytes(1 << 28).start().unwrap();
-        // Less than 2,600 bytes a level, whoever takes the small halves.
+        // A level needs less than 2,600 bytes of stack, whichever worker takes the small halves.
         assert_eq!(dispatcher.handle().install(|| nest(100_000)), 100_000);
     }
 }
@@ -383,7 +384,7 @@ fn loops_joins_and_scopes_nest_in_any_order() {
                 || scope(|scope| (0..10).for_each(|i| scope.spawn(move |_| add(i)))),
             );
         };
-        // From outside, in a worker, and in a loop in a loop.
+        // The joins are called from other threads, on a worker, and in a loop in a loop.
         handle.parallel_for(0..10, 1, |_| handle.parallel_for(0..3, 1, |_| inner()));
         handle.install(|| handle.parallel_for(0..10, 3, |_| inner()));
         handle.install(|| join(inner, || ParallelLoop::new(handle).run(0..5, 1, |_| inner())));
@@ -404,7 +405,7 @@ fn a_waiting_loop_helps_with_what_its_blocks_fork() {
             // Both blocks are in progress, one on each worker.
             arrived.wait();
             if std::thread::current().id() != caller {
-                // Its inner loop needs two workers, and the only other one waits for this block.
+                // The inner loop needs two workers, and the only other worker waits for this block.
                 let both = std::sync::Barrier::new(2);
                 handle.parallel_for(0..2, 1, |_| {
                     both.wait();

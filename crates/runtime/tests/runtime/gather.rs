@@ -243,7 +243,7 @@ fn competing_gathers_share_out_every_result_once() {
                 let (done, failed) = (done.clone(), failed.clone());
                 dispatcher.spawn(async move {
                     let mut all = Vec::new();
-                    // Both orders of naming the ports lock in the same order.
+                    // The ports are locked in the same order, whichever port is named first.
                     while let Ok((successes, failures)) = gather((&done, &failed), 5).await {
                         assert_eq!(successes.len() + failures.len(), 5);
                         all.extend(successes.into_iter().chain(failures));
@@ -287,7 +287,7 @@ fn a_gather_that_was_woken_and_passed_by_others_takes_when_it_looks_and_keeps_th
     let wakes = Arc::<Wakes>::default();
     let mut first = Box::pin(gather(&port, 1));
     assert!(wakes.poll(first.as_mut()).is_pending());
-    // Others look before it does, as often as they may.
+    // Other gathers look before the first gather does, as often as the limit allows.
     for item in 0..32 {
         port.post(Ok(item)).unwrap();
         assert_eq!(poll_once(pin!(gather(&port, 1))), Poll::Ready(Ok((vec![item], vec![]))));
@@ -304,7 +304,7 @@ fn a_gather_over_two_ports_may_give_way_at_one_after_it_was_woken_at_the_other()
     let wakes = Arc::<Wakes>::default();
     let mut waiting = Box::pin(failed.take(1));
     assert!(poll_once(waiting.as_mut()).is_pending());
-    // Somebody is woken at the second port and passed as often as may be.
+    // The take is woken at the second port, and passed over as often as the limit allows.
     for item in 0..32 {
         failed.post(item).unwrap();
         assert_eq!(poll_once(pin!(failed.take(1))), Poll::Ready(Ok(vec![item])));
@@ -324,7 +324,7 @@ fn a_gather_over_two_ports_may_give_way_at_one_after_it_was_woken_at_the_other()
 #[test]
 fn a_gather_that_takes_what_it_was_woken_for_has_passed_nobody() {
     let port = Port::<Result<u32, u32>>::new();
-    // Woken by its second registration, as often as one may pass others.
+    // The gather is woken by its second registration, as often as waiters may be passed over.
     for item in 0..32 {
         let mut failing = Box::pin(gather(&port, 100).fail_fast());
         assert!(poll_once(failing.as_mut()).is_pending());

@@ -1,4 +1,4 @@
-//! Polls in the middle of another poll: what is asked is answered at once, in order, and nothing is lost.
+//! Polls in the middle of another poll: requests are answered at once, in order, and none is lost.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use lehr_runtime::{
 
 type Question = (u64, Reply<u64>);
 
-/// Adds what it is asked to, and says the sum.
+/// Starts an interleave that adds the number of each request, and answers with the sum.
 fn summing(dispatcher: &Dispatcher) -> (Port<Question>, Interleave<u64>) {
     let port = Port::<Question>::new();
     let handlers = Handlers::new().exclusive(&port, |mut sum: Exclusive<u64>, (n, reply): Question| async move {
@@ -27,7 +27,7 @@ fn the_answer_is_there_when_the_question_has_been_posted() {
     let dispatcher = Dispatcher::new(1).unwrap();
     let (port, _interleave) = summing(&dispatcher);
     let ready = block_on(dispatcher.spawn(async move {
-        // The first makes the turn, which then waits for more.
+        // The first request makes the turn, which then waits for more requests.
         port.ask(|reply| (1, reply)).unwrap().await.unwrap();
         let mut ready = 0;
         for n in 2..100 {
@@ -37,7 +37,7 @@ fn the_answer_is_there_when_the_question_has_been_posted() {
         }
         ready
     }));
-    // Now and then the worker gives others their turn, and the answer has to be waited for.
+    // From time to time the worker lets other tasks run, and then the task has to wait for the answer.
     let ready = ready.unwrap();
     assert!(ready > 80, "{ready}");
 }
@@ -104,7 +104,7 @@ fn a_post_that_panics_leaves_what_it_woke_in_the_queue() {
             })
         }));
         assert!(panicked.is_err());
-        // Closed again: what is posted now is queued as ever.
+        // After the panic, woken tasks are queued as usual again.
         let last = port.ask(|reply| (1, reply)).unwrap();
         (kept.unwrap().await, last.await)
     }));
@@ -134,7 +134,7 @@ fn a_handler_that_waits_is_no_obstacle() {
     }
 }
 
-/// A line of services, each of which asks the next for a larger number.
+/// Runs a line of services, each of which asks the next service for a larger number.
 #[test]
 fn a_long_line_of_questions_is_answered_however_deep() {
     for workers in [1, 2, 8] {
@@ -194,7 +194,7 @@ fn a_circle_of_questions_is_still_found_out() {
     block_on(asker).unwrap();
 }
 
-/// Somebody who is polled inside a handler, and for nobody's sake, is not held for a part of it.
+/// A task that is polled inside a handler, without being asked by it, does not count as a part of the handler.
 #[test]
 fn who_is_polled_inside_a_handler_is_no_part_of_it() {
     let dispatcher = Dispatcher::new(1).unwrap();
@@ -204,7 +204,7 @@ fn who_is_polled_inside_a_handler_is_no_part_of_it() {
     let _receiver = nudge.on(dispatcher.handle(), 1, move |()| {
         let (look, seen) = (to_look.clone(), seen.clone());
         async move {
-            // Waits until the handler that it is polled in has ended.
+            // This request waits until the handler in which this task is polled has ended.
             assert_eq!(look.ask(|reply| reply).unwrap().await, Ok(7));
             seen.fetch_add(1, Ordering::SeqCst);
         }

@@ -51,7 +51,7 @@ fn every_wait_has_an_owner_a_reason_and_a_deadline() {
         let line = "task \"taking\": waits for take 3 at port \"left\"\n";
         assert!(text.contains(line) && text.contains("port \"right\": 0 items, 2 receivers"), "{text}");
 
-        // Who is gone is not seen, and its name and context are forgotten.
+        // Waiters that are gone are not shown, and their names and contexts are forgotten.
         drop((pairing, taking, patient, sleeping, request));
         crate::until(|| left.waiting() + right.waiting() + clock.pending() == 0);
         drop(left);
@@ -73,7 +73,7 @@ fn counters_are_exposed_as_text() {
         inspector.watch_port(&port);
         (0..3).for_each(|item| port.post(item).unwrap());
         block_on(queue.spawn(async {}).ok().unwrap()).unwrap();
-        // The last task is off the list a moment after its handle has been answered.
+        // The last task leaves the list a moment after its handle has the result.
         let text = loop {
             let text = inspector.look().prometheus();
             if text.contains("lehr_tasks_living{dispatcher=\"main\"} 0\n") {
@@ -140,7 +140,7 @@ fn an_inspector_that_remembers_says_since_which_look_somebody_waits() {
         crate::until(|| items.waiting() == 1);
         clock.advance(second);
         assert_eq!(since(), [second]);
-        // The join waits on while items come and go; a persistent receiver comes anew for each.
+        // The join keeps waiting while items come and go; a persistent receiver begins a new wait for each item.
         let handled = Port::new();
         let out = handled.clone();
         let receiver = items.on(dispatcher.handle(), 1, move |item| {

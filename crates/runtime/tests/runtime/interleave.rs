@@ -1,4 +1,4 @@
-//! Interleaves; what their tests have in common.
+//! Tests of interleaves, and the parts that these tests share.
 
 #[path = "interleave/branches.rs"]
 mod branches;
@@ -13,7 +13,7 @@ mod state;
 
 use lehr_runtime::{Dispatcher, Exclusive, Handlers, Interleave, Port, Reply, Settings, Snapshot, block_on};
 
-/// A handler that says that it has begun, waits for leave, and says that it has ended.
+/// The gate of a handler, which reports that it has begun, waits for permission, and reports that it has ended.
 #[derive(Clone)]
 struct Gate {
     begun: Port<&'static str>,
@@ -45,7 +45,7 @@ impl Gate {
     }
 }
 
-/// Two concurrent ports, two exclusive ones, whose items are names.
+/// Two ports with concurrent handlers and two ports with exclusive handlers; items are names.
 #[derive(Clone)]
 struct Rig {
     gate: Gate,

@@ -29,7 +29,7 @@ fn the_loser_of_a_race_keeps_its_items() {
     p.post(1).unwrap();
     r.post(3).unwrap();
     q.post(2).unwrap();
-    // Both can be satisfied; whoever looks first takes.
+    // Both joins can be satisfied; the join that looks first takes its items.
     assert_eq!(poll_once(qr.as_mut()), Poll::Ready(Ok((2, 3))));
     assert!(poll_once(pq.as_mut()).is_pending());
     assert_eq!((p.len(), q.len()), (1, 0));
@@ -54,7 +54,7 @@ fn of_two_joins_made_ready_by_one_post_one_takes_and_the_other_waits_on() {
             q.post(2).unwrap();
             let ended = || usize::from(first.is_finished()) + usize::from(second.is_finished());
             crate::until(|| ended() > 0 && q.waiting() + ended() >= 2);
-            // The item in the middle is owned by exactly one join; the other one's item is still visible.
+            // Exactly one join has taken the shared item; the item of the other join is still visible.
             assert_eq!((q.len(), p.len() + r.len()), (0, 1));
             q.post(4).unwrap();
             let (first, second) = (block_on(first).unwrap().unwrap(), block_on(second).unwrap().unwrap());
@@ -66,11 +66,11 @@ fn of_two_joins_made_ready_by_one_post_one_takes_and_the_other_waits_on() {
 // Catalogue: 23
 #[test]
 fn competing_joins_lose_nothing_keep_each_order_and_both_get_on() {
-    // 10^6 posts in all.
+    // These are 10^6 posts in all.
     on_each(|dispatcher| crate::rounds::competing_joins(dispatcher, 400_000));
 }
 
-// The bound of 23. One worker, so that the order of turns is the same in every run.
+// Checks the bound of behaviour 23. There is one worker, so that the order of turns is the same in every run.
 // Catalogue: 23
 #[test]
 fn a_satisfiable_join_is_passed_at_most_32_times() {
@@ -102,7 +102,7 @@ fn a_satisfiable_join_is_passed_at_most_32_times() {
     assert!(block_on(all(consumers)).iter().all(Result::is_ok));
     let winners = winners.lock().unwrap();
     assert_eq!(winners.len(), 2 * PAIRS);
-    // Until one of them has used up its own port, both can be satisfied all the time.
+    // Until one of the joins has used up its own port, both joins can always be satisfied.
     let mut left = [PAIRS; 2];
     let mut run = (winners[0], 0);
     let mut longest = 0;
@@ -124,11 +124,11 @@ fn a_join_that_waits_for_its_turn_goes_on_without_the_others() {
     let mut rival = pin!(join((&q, &r)));
     assert!(poll_once(rival.as_mut()).is_pending());
     r.post(0).unwrap();
-    // The rival is woken, can be satisfied, and nobody polls it.
+    // The rival is woken and can be satisfied, but is not polled.
     for item in 0..100 {
         p.post(item).unwrap();
         q.post(item).unwrap();
-        // So the others give it one turn now and then, and go on.
+        // So the other joins yield to the rival from time to time, and then continue.
         let wakes = Arc::<Wakes>::default();
         let mut both = pin!(join((&p, &q)));
         if wakes.poll(both.as_mut()).is_pending() {

@@ -112,7 +112,7 @@ fn receivers_that_come_and_go_while_items_are_posted_lose_none() {
         poster.join().unwrap();
         let mut seen = Vec::new();
         while seen.len() < 20_000 {
-            // Either the handlers or this thread have something to take.
+            // Waits until the handlers have posted an item, or until there is an item for this thread.
             crate::until(|| !out.is_empty() || (port.waiting() == 0 && !port.is_empty()));
             seen.extend(out.try_receive().into_iter().chain(if port.waiting() == 0 {
                 port.try_receive()
@@ -132,7 +132,7 @@ fn an_item_that_was_there_is_in_its_port_until_the_handler_is_called() {
     let (port, entered) = (Port::new(), Port::new());
     port.post(7).unwrap();
     let (tell, handle) = (entered.clone(), dispatcher.handle().clone());
-    // The only worker is busy until the dispatcher has been told to end.
+    // The only worker is busy until the dispatcher's end has begun.
     let busy = dispatcher.spawn(async move {
         tell.post(()).unwrap();
         while handle.execute(|| ()).is_ok() {
@@ -149,7 +149,7 @@ fn an_item_that_was_there_is_in_its_port_until_the_handler_is_called() {
 
 #[test]
 fn whoever_gets_the_place_of_its_item_may_drop_the_receiver() {
-    /// Drops a receiver when it is woken.
+    /// A waker that drops a receiver when it is called.
     struct Dropper(Mutex<Option<Once>>, Port<()>);
     impl Wake for Dropper {
         fn wake(self: Arc<Self>) {

@@ -53,7 +53,7 @@ fn a_panic_in_a_block_comes_back_after_all_blocks_have_ended() {
         .unwrap_err();
         assert!(payload.downcast_ref::<&str>().is_some_and(|text| *text == "ten") || payload.is::<String>());
         assert_eq!(begun.load(Ordering::Relaxed), ended.load(Ordering::Relaxed) + 1);
-        // The loop and its helpers are as good as new.
+        // The loop can run again after the panic.
         let sum = AtomicUsize::new(0);
         parallel.run(0..100, 3, |i| {
             sum.fetch_add(i, Ordering::Relaxed);
@@ -145,7 +145,7 @@ fn after_a_panic_the_other_blocks_are_given_up_or_finished_as_configured() {
             assert_eq!(begun, ended + 1, "every block that began has ended");
             match on_panic {
                 OnPanic::Finish => assert_eq!(ended, 699),
-                // The caller takes the first block, or another; who panics ends the handing out.
+                // Once a block has panicked, no further blocks are handed out.
                 OnPanic::Cancel => assert!(ended < 700),
             }
         }

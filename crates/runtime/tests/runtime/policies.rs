@@ -1,4 +1,4 @@
-//! What holds for every port, whatever options it was made with: the tests here run on a port of each kind.
+//! Behaviour of every port, whatever its options: the tests of this file run on a port of each kind.
 
 use std::pin::pin;
 use std::task::Poll;
@@ -23,7 +23,7 @@ fn on_each_kind<T: Send + 'static>(capacity: usize, test: impl Fn(&Port<T>)) {
     }
 }
 
-/// The same with each number of workers.
+/// Like [`on_each_kind`], with each number of workers.
 fn on_each_kind_and_pool<T: Send + 'static>(capacity: usize, test: impl Fn(&Dispatcher, &Port<T>)) {
     on_each(|dispatcher| on_each_kind(capacity, |port| test(dispatcher, port)));
 }
@@ -149,12 +149,12 @@ fn the_count_never_hides_an_item_that_nobody_has() {
         left.post('l').unwrap();
         right.post('r').unwrap();
         port.post(1).unwrap();
-        // Both joins have been told; the item is the port's until one of them takes it.
+        // Both joins have been woken; the item stays in the port until one of them takes it.
         assert_eq!((port.len(), left.len(), right.len()), (1, 1, 1));
         assert_eq!(poll_once(second.as_mut()), Poll::Ready(Ok((1, 'r'))));
         assert_eq!((port.len(), left.len(), right.len()), (0, 1, 0));
         assert!(poll_once(first.as_mut()).is_pending());
-        // Offered to a receiver, it is counted until it is fetched.
+        // An item that is offered to a receiver is counted until it is fetched.
         let mut receive = pin!(port.receive());
         assert!(poll_once(receive.as_mut()).is_pending());
         port.post(2).unwrap();
@@ -215,7 +215,7 @@ fn a_receive_that_is_dropped_takes_nothing() {
         assert!(poll_once(first.as_mut()).is_pending() && poll_once(second.as_mut()).is_pending());
         port.post(1).unwrap();
         port.post(2).unwrap();
-        // Dropped between offer and fetch.
+        // The first receiver is dropped between the offer and the fetch.
         drop(first);
         assert_eq!(poll_once(second.as_mut()), Poll::Ready(Ok(1)));
         drop(second);

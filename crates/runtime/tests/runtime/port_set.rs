@@ -122,7 +122,7 @@ fn a_choice_whose_item_is_stolen_waits_on() {
     });
     assert!(poll_once(choice.as_mut()).is_pending());
     ops.post_a(1).unwrap();
-    // The item is on its way to the choice, and somebody else is quicker.
+    // The item is offered to the choice, but another receiver takes it first.
     assert_eq!(ops.try_receive(), Some(Ops::A(1)));
     assert!(poll_once(choice.as_mut()).is_pending());
     ops.post_b("two".to_owned()).unwrap();
@@ -171,7 +171,8 @@ fn two_choices_and_a_thief_share_the_items_without_loss() {
         }
         ops.close();
         let chosen: u64 = block_on(lehr_runtime::all(choosers)).into_iter().map(Result::unwrap).sum();
-        // A choice ends when its first branch is told that nothing is left for it; what is left is for the other kind.
+        // A choice ends when its first branch finds the port closed, without an item for this branch. The remaining
+        // items are of the other kind.
         let left: u64 = ops
             .drain()
             .into_iter()

@@ -6,10 +6,10 @@ use lehr_runtime::{Dispatcher, Priority, Queue, block_on};
 
 use crate::on_each;
 
-/// What each worker ran, in its order.
+/// The marks of the jobs that each worker ran, in the order in which it ran them.
 type Runs = Arc<Mutex<HashMap<ThreadId, Vec<char>>>>;
 
-/// Calls `fill` while every worker is kept busy, so that all that it queues is there when they look for work.
+/// Calls `fill` while every worker is kept busy, so that all its jobs are queued when the workers look for work.
 fn with_busy_workers(dispatcher: &Dispatcher, fill: impl FnOnce()) {
     let barrier = Arc::new(Barrier::new(dispatcher.threads() + 1));
     for _ in 0..dispatcher.threads() {
@@ -39,7 +39,7 @@ fn wait_for(queues: &[&Queue]) {
     crate::until(|| queues.iter().all(|queue| queue.counters().living == 0));
 }
 
-/// The lengths of the runs of `mark` that are followed by something else.
+/// Returns the lengths of the runs of `mark` that are followed by another mark.
 fn runs_of(mark: char, seen: &[char]) -> Vec<usize> {
     let mut runs = Vec::new();
     let mut length = 0;
@@ -72,7 +72,8 @@ fn a_queue_with_one_task_is_served_within_a_round_of_one_with_a_million() {
             single.spawn(async move { *before.lock().unwrap() = Some(CROWD.get()) }).unwrap().detach();
         });
         wait_for(&[&single]);
-        // A round is one job of each queue: its worker may have run one of the crowd before it.
+        // A round is one job of each queue, so the worker may have run one job of the crowded queue before the single
+        // job.
         assert!(before.lock().unwrap().unwrap() <= 1);
         assert!(crowded.clear() <= 1_000_000);
     });
@@ -93,7 +94,8 @@ fn queues_share_the_workers_by_their_weights() {
         let runs = runs.lock().unwrap();
         assert_eq!(runs.values().map(Vec::len).sum::<usize>(), 4000);
         for seen in runs.values() {
-            // While both have work, no worker takes more than a turn of either; what it took last may end one's work.
+            // While both queues have work, no worker takes more than one turn of jobs from either queue. The last run
+            // may be shorter.
             let highs = runs_of('H', seen);
             let both = seen.iter().rposition(|&mark| mark == 'H').unwrap_or(0);
             assert!(highs.iter().all(|&run| run <= 3), "{highs:?}");
@@ -110,7 +112,7 @@ fn queues_share_the_workers_by_their_weights() {
 // Catalogue: 63
 #[test]
 fn a_strict_queue_goes_first_and_starves_nobody_beyond_the_bound() {
-    // The dispatcher's own queues take part, or do not.
+    // In the first round, the dispatcher's own queues have work too; in the second round, they have none.
     for own in [20, 0] {
         on_each(|dispatcher| {
             let urgent = dispatcher.queue("urgent").priority(Priority::Strict).build().unwrap();
@@ -124,9 +126,9 @@ fn a_strict_queue_goes_first_and_starves_nobody_beyond_the_bound() {
             wait_for(&[&urgent, &low]);
             crate::until(|| runs.lock().unwrap().values().map(Vec::len).sum::<usize>() >= 5020 + own);
             let runs = runs.lock().unwrap();
-            // Every other job comes after 64 urgent ones in a row, as long as there are any within reach. A queue with
-            // a name is; of the dispatcher's own, jobs may be in the hands of a worker that is getting on with them,
-            // from whom nobody steals.
+            // After at most 64 urgent jobs in a row, a worker runs another job, as long as it finds one. It always
+            // finds jobs of a named queue. A job of the dispatcher's own queues may be in the queue of a worker that
+            // makes progress, from which no other worker steals.
             let out_of_reach = own > 0 && dispatcher.threads() > 1;
             for seen in runs.values() {
                 let urgent = seen.iter().rposition(|&mark| mark == 'H').map_or(0, |last| last + 1);

@@ -16,7 +16,7 @@ fn depth(max: usize, overflow: DepthOverflow) -> Admission {
     Admission::Depth { max, overflow }
 }
 
-/// Counts how often it was called.
+/// A waker that counts its calls.
 #[derive(Default)]
 struct Bell(AtomicUsize);
 
@@ -116,13 +116,13 @@ fn a_spawn_that_waits_is_woken_when_a_place_is_free_and_can_be_cancelled() {
         let rung = || bells.each_ref().map(|bell| bell.0.load(Ordering::Relaxed));
         drop(waiting.remove(0));
         assert_eq!((rung(), queue.counters().waiting), ([0; 4], 3));
-        // Two places at once, for the first two in line.
+        // Two places become free at once, for the first two waiters in the line.
         assert_eq!(queue.clear(), 2);
         assert_eq!(rung(), [0, 1, 1, 0]);
-        // They are theirs before they come for them.
+        // The places belong to these waiters before they are polled again.
         assert_eq!(queue.spawn(async { 3 }).unwrap_err().reason, Rejection::Full);
         assert!(poll_once(pin!(queue.spawn_wait(async { 4 }))).is_pending());
-        // One takes its place, the other goes away, and its place goes to the next.
+        // One waiter takes its place. The other waiter is dropped, and its place goes to the next waiter.
         let Poll::Ready(Ok(first)) = poll_once(waiting[0].as_mut()) else { panic!("its place was free") };
         drop(waiting.remove(1));
         assert_eq!(rung(), [0, 1, 1, 1]);
@@ -130,7 +130,7 @@ fn a_spawn_that_waits_is_woken_when_a_place_is_free_and_can_be_cancelled() {
         queue.resume();
         assert_eq!((block_on(first), block_on(second)), (Ok(11), Ok(13)));
         assert_eq!(block_on(all(held)), [Err(TaskError::Discarded), Err(TaskError::Discarded)]);
-        // From a thread, against workers that make room.
+        // This thread waits for places while workers make room.
         let spawned: Vec<_> = (0..100).map(|i| block_on(queue.spawn_wait(async move { i })).unwrap()).collect();
         assert_eq!(block_on(all(spawned)), (0..100).map(Ok).collect::<Vec<_>>());
         assert_eq!((queue.counters().waiting, queue.counters().depth), (0, 0));
@@ -174,16 +174,16 @@ fn a_suspended_queue_runs_nothing_and_then_all_in_order() {
         queue.suspend();
         queue.suspend();
         let mut tasks = vec![begun.unwrap()];
-        // Wakes a task of the queue, which waits as well.
+        // Wakes a task of the suspended queue, which then waits in the queue.
         wakes.post(()).unwrap();
-        // At the end of its poll, if it is still in the one in which it began to wait.
+        // If the task is still in the poll in which it began to wait, it counts as woken only at the end of this poll.
         crate::until(|| queue.counters().woken == 1);
         for i in 1..20 {
             let seen = ran.clone();
             tasks.push(queue.spawn(async move { seen.lock().unwrap().push(i) }).unwrap());
             assert_eq!((queue.counters().depth, queue.counters().woken), (i, 1));
         }
-        // The dispatcher is as busy as ever.
+        // The dispatcher still runs its own tasks.
         for i in 0..50 {
             assert_eq!(block_on(dispatcher.spawn(async move { i })), Ok(i));
         }
@@ -226,7 +226,7 @@ fn timers_that_fire_while_a_queue_is_suspended_run_their_tasks_after_it() {
             clock.advance(Duration::from_secs(1));
             crate::until(|| queue.counters().woken == second);
         }
-        // The workers are free, and do nothing of the queue.
+        // The workers are free, but run no task of the queue.
         block_on(dispatcher.spawn(async {})).unwrap();
         assert_eq!((queue.counters().depth, queue.counters().woken, clock.pending(), ran.len()), (1, 2, 1, 0));
         queue.resume();
@@ -274,7 +274,7 @@ fn a_closed_queue_runs_or_reports_every_task_and_takes_no_more() {
             let discarded = outcomes.iter().filter(|outcome| **outcome == Err(TaskError::Discarded)).count();
             assert_eq!((ran + discarded, discarded), (200, cleared));
             assert_eq!((told.load(Ordering::Relaxed), queue.counters().discarded), (cleared, cleared));
-            // It has ended, and another may have its name, as soon as its last task is gone.
+            // The queue ends when its last task is gone; then another queue may have its name.
             crate::until(|| queue.counters().living == 0);
         }
         crate::until(|| dispatcher.queue("ending").build().is_ok());
@@ -318,8 +318,8 @@ fn a_discarded_task_gives_back_what_it_holds() {
             dispatcher.queue("full").admission(depth(1, DepthOverflow::DropOldest)).suspended().build().unwrap();
         let permits = Port::new();
         permits.post(()).unwrap();
-        // One permit, taken by every other task: the one after it throws it away, and the permit must be back for the
-        // next.
+        // There is one permit, which every other task takes. The next task makes the queue discard this task, so the
+        // permit must be back for the task after that.
         let mut tasks = Vec::new();
         for i in 0..10 {
             let permit = permits.try_receive().map(|()| Permit(permits.clone()));
@@ -350,7 +350,7 @@ fn a_discarded_task_that_held_the_exclusivity_of_an_interleave_gives_it_back() {
         let (jobs, out) = (queue.clone(), tasks.clone());
         let handlers = Handlers::new().exclusive(&add, move |mut total: Exclusive<u32>, number: u32| {
             *total += number;
-            // The guard goes into a task that will never begin.
+            // The guard is moved into a task that will never begin.
             let task = jobs.spawn(async move { drop(total) }).unwrap();
             out.post(task).unwrap_or_else(|_| unreachable!("the port is open"));
             async {}
@@ -359,7 +359,7 @@ fn a_discarded_task_that_held_the_exclusivity_of_an_interleave_gives_it_back() {
         (1..=2).for_each(|number| add.post(number).unwrap());
         let first = block_on(tasks.receive()).unwrap_or_else(|_| unreachable!("the port is open"));
         assert_eq!((interleave.activity().exclusive, interleave.activity().pending_exclusive), (1, 1));
-        // Throws the task away that has the guard.
+        // This spawn makes the queue discard the task that has the guard.
         queue.spawn(async {}).unwrap().detach();
         assert_eq!(block_on(first), Err(TaskError::Discarded));
         let second = block_on(tasks.receive()).unwrap_or_else(|_| unreachable!("the port is open"));
@@ -380,7 +380,7 @@ fn a_queue_handle_stands_where_a_dispatcher_is_asked_for() {
             async move { answers.post(item).unwrap() }
         });
         queue.suspend();
-        // The receiver's turns are not thrown away by what comes after them.
+        // Later tasks do not make the queue discard the receiver's turns.
         let tasks: Vec<_> = (0..5).map(|_| queue.spawn(async {}).unwrap()).collect();
         (0..50).for_each(|item| items.post(item).unwrap());
         queue
@@ -414,7 +414,8 @@ fn settings_that_admit_nobody_are_refused() {
     assert_eq!(handle.queue("late").build().unwrap_err(), QueueError::Closed);
 }
 
-/// Polls every spawn that waits, and adds the outputs of those that were admitted; gives how many those are by now.
+/// Polls every waiting spawn, and adds the outputs of the admitted spawns. Returns the number of spawns admitted so
+/// far.
 fn take_admitted<F>(spawns: &mut Vec<Pin<Box<SpawnWait<'_, F>>>>, admitted: &mut Vec<F::Output>) -> usize
 where
     F: Future + Send + 'static,
@@ -456,11 +457,11 @@ fn a_rate_lets_a_burst_in_and_then_one_a_turn_however_long_it_was_idle() {
             clock.advance(Duration::from_millis(1));
             assert_eq!(take_admitted(&mut spawns, &mut admitted), 5 + turn);
         }
-        // The next in line goes away; the turn is that of the one after it.
+        // The first spawn in the line is dropped, so the next spawn gets its turn.
         drop(spawns.remove(0));
         clock.advance(Duration::from_millis(100));
         assert_eq!(take_admitted(&mut spawns, &mut admitted), 96);
-        // One that has its turn and does not take it passes it on.
+        // A spawn that is dropped after it got its turn passes the turn on.
         clock.advance(Duration::from_millis(100));
         drop(spawns.remove(0));
         assert_eq!(take_admitted(&mut spawns, &mut admitted), 97);

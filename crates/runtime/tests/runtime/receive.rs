@@ -64,7 +64,7 @@ fn receivers_are_served_in_order_of_registration() {
         assert!(poll_once(receive.as_mut()).is_pending());
     }
     (0..3).for_each(|i| port.post(i).unwrap());
-    // Whoever is polled first: each item is for the receiver it was offered to.
+    // In whichever order the receivers are polled, each item is for the receiver to which it was offered.
     for i in [2, 0, 1] {
         assert_eq!(poll_once(receives[i].as_mut()), Poll::Ready(Ok(i)));
     }
@@ -119,7 +119,7 @@ fn a_predicate_that_panics_fails_its_receive_alone() {
         message: "no thirteens".to_owned(),
     });
     assert_eq!(poll_once(waiting.as_mut()), Poll::Ready(Err(expected.clone())));
-    // The item stays, is refused again by the same predicate, and later items flow.
+    // The item stays, the same predicate fails on it again, and later items can be received.
     assert_eq!(block_on(port.receive_if(picky)), Err(expected));
     port.post(14).unwrap();
     assert_eq!(block_on(port.receive_if(|item| *item != 13)), Ok(14));
@@ -162,7 +162,7 @@ fn a_higher_limit_lets_handlers_overlap() {
             }
         });
         (0..10).for_each(|i| port.post(i).unwrap());
-        // Three are inside at once, none of them through.
+        // Three handlers are in progress at once, and none has ended.
         block_on(here.take(3)).unwrap();
         assert_eq!((port.len(), here.len()), (7, 0));
         (0..10).for_each(|_| go.post(()).unwrap());
@@ -195,7 +195,8 @@ fn a_dropped_receive_takes_nothing() {
     }
     port.post(1).unwrap();
     assert_eq!(port.len(), 1);
-    // Dropped between offer and fetch: the item keeps its place, and whoever comes after moves up to it.
+    // The first receiver was dropped between the offer and the fetch. The item keeps its position, and the next
+    // receiver gets it.
     let (mut second, mut third) = (Box::pin(port.receive()), Box::pin(port.receive()));
     assert_eq!(poll_once(second.as_mut()), Poll::Ready(Ok(1)));
     let mut fourth = Box::pin(port.receive());
@@ -220,7 +221,8 @@ fn dropping_user_values_may_use_the_port() {
     let held: OnceLock<Arc<Bell>> = OnceLock::new();
     held.set(bell).unwrap_or_else(|_| unreachable!("the cell is empty"));
     {
-        // The predicate owns the bell: it rings when the predicate is dropped, which must not be under the port's lock.
+        // The predicate owns the bell, which rings when the predicate is dropped. The predicate must not be dropped
+        // under the port's lock.
         let mut receive = pin!(port.receive_if(move |item| held.get().is_some() && *item == 2));
         assert!(poll_once(receive.as_mut()).is_pending());
     }
@@ -238,7 +240,8 @@ fn what_a_dropped_receive_was_offered_goes_to_the_first_that_waits_and_wants_it(
     port.post(2).unwrap();
     port.post(3).unwrap();
     drop(leaver);
-    // As if it had never been there: 2 to the second, who waits, and 3 to the third, who was on the way to it.
+    // The items go to the receivers as if the dropped receiver had never been there: 2 to the second receiver, and 3 to
+    // the third.
     assert_eq!(poll_once(any.as_mut()), Poll::Ready(Ok(3)));
     assert_eq!(poll_once(even.as_mut()), Poll::Ready(Ok(2)));
 }
@@ -246,7 +249,7 @@ fn what_a_dropped_receive_was_offered_goes_to_the_first_that_waits_and_wants_it(
 // Catalogue: 19
 #[test]
 fn what_a_predicate_panics_with_may_use_the_port_when_it_is_dropped() {
-    /// Asks the port when it is dropped.
+    /// A value that asks the port for its length when the value is dropped.
     struct Asks(Port<u8>, Port<usize>);
     impl Drop for Asks {
         fn drop(&mut self) {

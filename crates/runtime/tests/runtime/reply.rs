@@ -13,7 +13,7 @@ struct Question {
     reply: Reply<u64>,
 }
 
-/// Counts how often it is woken.
+/// A waker that counts its calls.
 struct Bell(AtomicUsize);
 
 impl Wake for Bell {
@@ -78,13 +78,13 @@ fn each_reason_reaches_the_asker() {
 #[test]
 fn values_are_dropped_once_whoever_gives_up() {
     let value = Arc::new(());
-    // Answered and never fetched.
+    // The reply is answered, and the answer is never fetched.
     let (reply, answer) = Reply::new();
     reply.answer(value.clone()).unwrap();
     assert_eq!(Arc::strong_count(&value), 2);
     drop(answer);
     assert_eq!(Arc::strong_count(&value), 1);
-    // Given up before it was answered: the value comes back.
+    // The answer is given up before the reply is answered, so the value comes back.
     let (reply, answer) = Reply::new();
     drop(answer);
     let back = reply.answer(value.clone()).unwrap_err();
@@ -95,7 +95,7 @@ fn values_are_dropped_once_whoever_gives_up() {
 
 #[test]
 fn an_answer_may_be_dropped_inside_itself() {
-    // The value of an answer owns the asker's end of another question: no lock may be held while it is dropped.
+    // The value of the answer is itself an answer, of another request. No lock may be held while the value is dropped.
     let (inner_reply, inner) = Reply::<u8>::new();
     let (reply, answer) = Reply::new();
     assert!(reply.answer(inner).is_ok());

@@ -1,12 +1,12 @@
-//! Behaviours of the catalogue that are repeated many times. The tests run as many rounds as seconds allow, `make soak`
-//! the catalogue's own numbers.
+//! Behaviours of the catalogue that are repeated many times. The tests run as many rounds as some seconds allow; `make
+//! soak` runs the numbers of rounds in the catalogue.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lehr_runtime::{Dispatcher, Exclusive, Handlers, Interleave, Port, all, block_on, join};
 
-/// Two joins that share a port, `posts` items for it and three quarters as many for each of the others: nothing is
-/// lost, each port is consumed in its order, and both get on (23).
+/// Runs two joins that share a port, with `posts` items for this port and three quarters as many for each other port.
+/// No item is lost, each port is consumed in order, and both joins make progress (23).
 pub fn competing_joins(dispatcher: &Dispatcher, posts: usize) {
     let ports: [Port<usize>; 3] = std::array::from_fn(|_| Port::new());
     let consumer = |a: usize, b: usize| {
@@ -23,10 +23,10 @@ pub fn competing_joins(dispatcher: &Dispatcher, posts: usize) {
     let others = posts / 4 * 3;
     std::thread::scope(|scope| {
         for (seed, port) in ports.iter().enumerate() {
-            // Neither join can take all of q: p and r have only three quarters as many items.
+            // Neither join can take all items of q, because p and r have only three quarters as many items.
             let posts = if seed == 1 { posts } else { others };
             scope.spawn(move || {
-                // xorshift: posters that get out of step.
+                // The numbers of a xorshift generator make the posters get out of step.
                 let mut arbitrary = seed as u64 + 1;
                 for item in 0..posts {
                     port.post(item).unwrap();
@@ -53,7 +53,8 @@ pub fn competing_joins(dispatcher: &Dispatcher, posts: usize) {
     assert_eq!((ports[0].len(), ports[2].len()), (others - pq.len(), others - qr.len()), "the rest is still there");
 }
 
-/// A take of two, and four items that come at once from two tasks: it fires once and two are left, `rounds` times (25).
+/// Posts four items at once from two tasks to a take of two, `rounds` times. The take takes once, and two items are
+/// left (25).
 pub fn takes_of_two(dispatcher: &Dispatcher, rounds: usize) {
     let handle = dispatcher.handle().clone();
     let driver = dispatcher.spawn(async move {
@@ -73,8 +74,8 @@ pub fn takes_of_two(dispatcher: &Dispatcher, rounds: usize) {
     block_on(driver).unwrap();
 }
 
-/// Interleaves with two branches on one port, made and stopped `rounds` times while another thread posts there: no
-/// deadlock, and no item is lost (18).
+/// Starts and stops interleaves with two branches on one port, `rounds` times, while another thread posts to the port.
+/// There is no deadlock, and no item is lost (18).
 pub fn interleaves_on_a_busy_port(dispatcher: &Dispatcher, rounds: usize) {
     let (port, is_over) = (Port::new(), AtomicBool::new(false));
     std::thread::scope(|scope| {

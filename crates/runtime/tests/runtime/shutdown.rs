@@ -14,7 +14,7 @@ fn each() -> impl Iterator<Item = Dispatcher> {
     [1, 2, 8].into_iter().map(|threads| Dispatcher::new(threads).unwrap())
 }
 
-/// Counts its drops.
+/// A value that counts its drops.
 struct Counted(Arc<AtomicUsize>);
 
 impl Drop for Counted {
@@ -84,7 +84,7 @@ fn a_drain_does_not_wait_for_ever_for_a_poll_that_does_not_end() {
         let report = dispatcher.shutdown(Shutdown::Drain { limit: Duration::from_millis(2) });
         assert_eq!(report.leaked, 1);
         leave.post(()).unwrap();
-        // Its poll ends the task all the same.
+        // The poll still ends the leaked task.
         assert_eq!(block_on(stuck), Ok(()));
     }
 }
@@ -118,7 +118,7 @@ fn after_an_abort_no_task_runs_and_every_destructor_has_run() {
     }
 }
 
-/// Notes which thread drops it.
+/// A value that records the thread that drops it.
 struct Noted(Arc<Mutex<Option<ThreadId>>>);
 
 impl Drop for Noted {
@@ -127,7 +127,7 @@ impl Drop for Noted {
     }
 }
 
-// A waker is called under the locks of whoever calls it, which the parts of a future may take when they are dropped.
+// The caller of a waker may hold locks that the parts of a future take when they are dropped.
 #[test]
 fn who_wakes_a_task_while_its_dispatcher_ends_does_not_drop_it() {
     for dispatcher in each() {
@@ -138,7 +138,7 @@ fn who_wakes_a_task_while_its_dispatcher_ends_does_not_drop_it() {
             waits.receive().await
         });
         crate::until(|| port.waiting() == 1);
-        // While a poll goes on, the end has begun and is not over.
+        // While a poll is in progress, the end has begun and is not over.
         let (begun, goes_on) = (Port::new(), std::sync::mpsc::channel::<()>());
         let (begins, (end_poll, poll_ends)) = (begun.clone(), goes_on);
         dispatcher
@@ -157,7 +157,7 @@ fn who_wakes_a_task_while_its_dispatcher_ends_does_not_drop_it() {
         end_poll.send(()).unwrap();
         let report = ending.join().unwrap();
         assert_eq!(report.leaked, 0);
-        // A worker that had looked for work when the end began may have found the woken task and polled it.
+        // A worker that was looking for work when the end began may have found the woken task and polled it.
         assert!(matches!(block_on(woken), Err(TaskError::Cancelled) | Ok(Ok(()))));
         let dropped_by = dropper.lock().unwrap().expect("it is dropped when the end is over");
         assert_ne!(dropped_by, here);
@@ -212,7 +212,8 @@ fn what_drops_during_an_abort_may_wake_and_spawn() {
             dispatcher
                 .spawn(async move {
                     let _meddler = meddler;
-                    // Two items each: the five that are posted during the abort are not enough for anybody to end.
+                    // Each task waits for many more items than the five that are posted during the abort, so no task
+                    // ends.
                     port.take(100).await
                 })
                 .detach();
@@ -251,7 +252,7 @@ fn sleeping_workers_are_woken_for_work_and_for_the_end() {
     }
 }
 
-/// What the report says of a queue: finished, aborted, discarded.
+/// Returns the report's numbers for a queue: finished, aborted, discarded.
 fn counts(report: &Report, name: &str) -> (usize, usize, usize) {
     let queue = report.queues.iter().find(|queue| queue.name == name).unwrap();
     (queue.finished, queue.aborted, queue.discarded)
@@ -274,7 +275,7 @@ fn a_drain_counts_what_became_of_each_queue() {
         crate::until(|| go.waiting() == 5 && over.counters().living == 0);
         let handle = dispatcher.handle().clone();
         let owner = std::thread::spawn(move || {
-            // Until the drain has begun.
+            // Waits until the drain has begun.
             crate::until(|| handle.execute(|| {}).is_err());
             assert_eq!(ends.spawn(async {}).unwrap_err().reason, Rejection::Closed);
             (0..5).for_each(|_| go.post(()).unwrap());

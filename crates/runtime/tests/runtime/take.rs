@@ -54,14 +54,14 @@ fn a_take_that_goes_away_or_comes_too_late_passes_its_items_on() {
     assert!(small.poll(two.as_mut()).is_ready(), "the first does not hold what it waits for");
     let mut two = Box::pin(port.take(2));
     assert!(small.poll(two.as_mut()).is_pending());
-    // Enough for the small one, at once; the large one is not woken.
+    // There are at once enough items for the small take; the large take is not woken.
     (3..=4).for_each(|item| port.post(item).unwrap());
     assert_eq!((large.count(), small.count()), (0, 1));
-    // The items that the small one was woken for are free when it goes.
+    // The items for which the small take was woken are free when it is dropped.
     drop(two);
     port.post(5).unwrap();
     assert_eq!(large.count(), 1);
-    // Woken, and robbed before it looks: what is left does for another.
+    // The take is woken, and loses an item before it looks. The remaining items are enough for another take.
     let mut two = Box::pin(port.take(2));
     assert_eq!(port.try_receive(), Some(3));
     let later = Arc::<Wakes>::default();

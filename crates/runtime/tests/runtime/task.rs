@@ -8,7 +8,7 @@ use lehr_runtime::{
 
 use crate::on_each;
 
-/// Counts its drops.
+/// A value that counts its drops.
 struct Counted(Arc<AtomicUsize>);
 
 impl Drop for Counted {
@@ -68,7 +68,7 @@ fn waiting_for_many_gives_each_outcome_and_waiting_for_none_is_over_at_once() {
 #[test]
 fn a_suspended_handler_holds_no_thread_and_its_stages_never_overlap() {
     on_each(|dispatcher| {
-        // The catalogue's million once: it takes a quarter of a gigabyte.
+        // Runs the catalogue's million tasks only once, because they take a quarter of a gigabyte.
         let many = if dispatcher.threads() == 2 { 1_000_000 } else { 100_000 };
         let (go, inside) = (Port::new(), Arc::new(AtomicUsize::new(0)));
         let tasks: Vec<_> = (0..many)
@@ -156,7 +156,7 @@ fn a_busy_worker_still_takes_work_from_outside() {
     let dispatcher = Dispatcher::new(1).unwrap();
     let stop = Port::new();
     let asked = stop.clone();
-    // A conversation that never lets the worker's own queue run empty.
+    // This task never lets the worker's own queue become empty.
     let busy = dispatcher.spawn(async move {
         while asked.try_receive().is_none() {
             yield_now().await;
@@ -222,7 +222,7 @@ fn a_task_that_always_finds_its_item_lets_the_others_have_their_turn() {
             turns += 1;
         }
     });
-    // Queued on the only worker, behind a task that never waits for anybody else.
+    // This task is queued on the only worker, behind a task that never waits for other tasks.
     let other = dispatcher.spawn(async move { stop.post(()).unwrap() });
     assert_eq!(block_on(other), Ok(()));
     assert_eq!(block_on(talks_to_itself), Ok(()));
@@ -266,6 +266,6 @@ fn what_is_woken_elsewhere_is_queued_for_everybody() {
         order
     };
     assert_eq!(order(false), ["woken", "spawned"]);
-    // A worker looks at its own queue first.
+    // A worker checks its own queue first.
     assert_eq!(order(true), ["spawned", "woken"]);
 }

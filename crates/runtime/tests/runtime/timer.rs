@@ -10,7 +10,7 @@ use crate::on_each;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// As `on_each`, with a virtual clock.
+/// Like `on_each`, with a virtual clock.
 fn on_each_clock(test: impl Fn(&lehr_runtime::Dispatcher, &Clock)) {
     for threads in [1, 2, 8] {
         let clock = Clock::virtual_time();
@@ -60,7 +60,7 @@ fn a_clock_fires_by_deadline_and_then_by_registration() {
 #[test]
 fn a_busy_worker_delays_no_timer() {
     on_each(|dispatcher| {
-        // Every worker is inside a poll until the timer has fired: it can only do so from elsewhere.
+        // Every worker is inside a poll until the timer has fired, so the timer must fire on another thread.
         let tasks = (0..dispatcher.threads()).map(|_| {
             dispatcher.spawn(async {
                 let port = Port::new();
@@ -205,7 +205,7 @@ fn missed_ticks_burst_are_skipped_or_delay_the_next() {
                 clock.advance(SECOND * 5);
             }
             drop(tick);
-            // What was given is known by what is next.
+            // This is the time of the tick that the next round gets.
             due.push(ticks.next_tick().as_secs());
         }
         let given: Vec<u64> = std::iter::once(10).chain(due[..3].iter().copied()).collect();

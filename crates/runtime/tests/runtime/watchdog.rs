@@ -30,8 +30,8 @@ fn the_watchdog_reports_thread_task_and_reason_of_every_stuck_worker() {
             })
             .collect();
         block_on(inside.take(threads)).unwrap();
-        // However slow the machine: sooner or later it has seen each of them for longer than its limit. A job that was
-        // over in the end may have been reported before, if the machine took so long for it.
+        // On any machine, the watchdog at some time has seen each job for longer than its limit. If the machine is
+        // slow, a job that ends in time on other machines may have been reported before.
         let mut stuck: Vec<Option<Stuck>> = vec![None; threads];
         let is_right = |stuck: &Stuck| stuck.task.is_some();
         while stuck.iter().any(|seen| !seen.as_ref().is_some_and(is_right)) {
@@ -75,6 +75,6 @@ fn the_watchdog_says_when_no_worker_gets_on_and_what_waits_behind() {
     assert_eq!((report.worker, report.behind, report.are_all), (0, 3, true));
     leave.post(()).unwrap();
     block_on(stuck).unwrap();
-    // Dropping the dispatcher ends the watchdog, whose sink is gone then.
+    // Dropping the dispatcher ends the watchdog, and drops its sink.
     drop(dispatcher);
 }

@@ -1,28 +1,28 @@
-//! Collectives between ranks of one process: messages stay where they are written, and one synchronisation shows them
-//! to all ranks.
+//! Collectives between ranks of one process: messages stay where they are written, and one synchronisation makes them
+//! visible to all ranks.
 //!
-//! Each rank deposits a message and arrives; the last rank to arrive folds. Afterwards each rank may read the message
-//! of every rank and the result of the fold. Cost of an exchange: each message is written once and read where it was
-//! written. There is one synchronisation, in which each rank waits at most once. An exchange allocates nothing once the
-//! buffers have reached the lengths of the messages.
+//! In an exchange, each rank deposits a message and arrives. Once all ranks have arrived, the messages are folded, and
+//! each rank may read every message and the result of the fold. Cost of an exchange: each message is written once and
+//! read where it was written. There is one synchronisation, in which each rank waits at most once. An exchange
+//! allocates nothing once the buffers have reached the lengths of the messages.
 //!
-//! There are two sets of buffers, used in turn, so that an exchange needs only one synchronisation. A rank writes the
-//! buffers of exchange e + 2 over those of exchange e only after exchange e + 1 is complete. A rank arrives in e + 1
-//! only after it has read its part of e.
+//! There are two sets of buffers, used in turn, so that an exchange needs only one synchronisation. A rank writes its
+//! buffer of exchange e + 2 over its buffer of exchange e only after exchange e + 1 is complete. A rank arrives in
+//! exchange e + 1 only after it has read its part of exchange e.
 //!
-//! There are two ways of arriving. If ranks outnumber cores, it is a counter (`exchange/counter.rs`), and the last rank
-//! to arrive folds. If every rank has a core, it is a line for each rank (`exchange/line.rs`), and each rank folds for
-//! itself.
+//! There are two ways of arriving. If ranks outnumber cores, or there are many ranks, all ranks arrive at one counter
+//! (`exchange/counter.rs`). The last rank to arrive folds for all. Otherwise a rank arrives by its own line
+//! (`exchange/line.rs`), and each rank folds for itself.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
-//! | `sleeping` | ranks that have left a waker or are about to | each waiting rank, up and down |
-//! | `left` | ranks that have ended, and disagreements | each rank once, when its end is dropped, and the rank that finds one |
-//! | `Rank::arrivals` | exchanges in which the rank has arrived | that rank, before it arrives |
+//! | `sleeping` | the number of ranks that have left a waker or are about to leave one | each rank that waits, before its wait and after it |
+//! | `left` | the number of ranks that have ended, plus the number of disagreements found | each rank once, when its end is dropped; the rank that finds a disagreement |
+//! | `Rank::arrivals` | the number of exchanges in which the rank has arrived | that rank, before it arrives |
 //!
 //! Messages between two neighbours, and one-way messages, have their own lanes (`exchange/neighbours.rs`).
 //!
-//! A waiting rank spins for a short while if ranks and workers allow it, and then suspends, so that ranks may outnumber
+//! If every rank has a core, a waiting rank spins for a short while and then suspends, so that ranks may outnumber
 //! cores.
 #![allow(unsafe_code, reason = "messages are read by other ranks where they were written")]
 
@@ -50,22 +50,22 @@ use part::Part;
 
 pub(crate) use neighbours::{Besides, Hearing, Swap};
 
-/// The number of looks at `completed` before a rank suspends, if it may spin. They take some tens of microseconds,
-/// about as long as waking a sleeping core.
+/// The number of times that a rank checks for completion before it suspends, if it may spin. The checks take some tens
+/// of microseconds, about as long as waking a sleeping core.
 const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 1000 };
 
-/// The bits of a head's first word that hold the call. Above them is, in a lane, the number of calls over lanes; in an
-/// exchange, a digest of all earlier calls.
+/// The bits of a head's first word that hold the call. The bits above hold, in a lane, the number of calls over lanes;
+/// in an exchange, a digest of all earlier calls.
 pub(crate) const CALL_BITS: u32 = 8;
 
-/// The number of looks before a spinning rank makes sure that the other ranks are awake. By then its line has usually
-/// left the core, so that the fence costs nothing.
+/// The number of checks before a spinning rank makes sure that the other ranks are awake. After these checks, the
+/// rank's line has usually left the core, so that the fence costs nothing.
 const LOOKS_FIRST: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 64 };
 
-/// Combines the deposits when the last rank arrives, and writes the result to a buffer that is empty at first.
+/// Combines the deposits of all ranks, and writes the result to a buffer that is empty at first.
 pub(crate) type Fold<'a> = &'a mut dyn FnMut(&Deposits<'_>, &mut Vec<u64>);
 
-/// The state that all ends share.
+/// The state that the ends of all ranks share.
 struct Shared {
     /// The number in the world of each rank.
     members: Box<[usize]>,
@@ -73,26 +73,26 @@ struct Shared {
     counter: Counter,
     sleeping: CachePadded<AtomicUsize>,
     left: CachePadded<AtomicUsize>,
-    /// The endings, in the order in which they happened.
+    /// The ranks that have ended, in the order in which they ended.
     endings: Mutex<Vec<Ending>>,
     spins: u32,
     fences: Fences,
-    /// Whether ranks look at each other's lines and fold for themselves.
+    /// Whether ranks arrive by lines, which all ranks look at, and fold for themselves.
     has_lines: bool,
     /// Two ranks that were found to make different calls.
     disagreement: Mutex<Option<Disagreement>>,
     /// The seat in which each rank sleeps while it waits for a neighbour.
     seats: Box<[CachePadded<Seat>]>,
-    /// Groups of some of these ranks whose ends have not all been taken.
+    /// The groups of some of the ranks for which not all members have taken their ends.
     parts: Mutex<Vec<Part>>,
 }
 
-/// The reason why the event that a rank waits for will not happen.
+/// The reason why a rank waits for an event that will not happen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Trouble {
-    /// A rank has ended; holds the rank that caused it, by its number in the world.
+    /// A rank has ended. Holds the rank that caused this end, by its number in the world.
     Left(usize),
-    /// Two ranks make different calls.
+    /// Two ranks have made different calls.
     Disagreement(Disagreement),
 }
 
@@ -111,13 +111,13 @@ struct Rank {
     messages: [Cell<Vec<u64>>; 2],
     /// The number of exchanges in which the rank has arrived, to find out which rank is late.
     arrivals: AtomicUsize,
-    /// The calls of the rank.
+    /// The log of the rank's calls.
     log: Log,
     /// The waker of the task, called when an exchange completes or can no longer complete.
     waker: Mutex<Option<Waker>>,
 }
 
-/// The end of a rank.
+/// A rank that has ended, and the reason.
 struct Ending {
     /// The rank, by its number in the world.
     world: usize,
@@ -134,13 +134,13 @@ unsafe impl Sync for Shared {}
 // SAFETY: nothing in it is bound to a thread.
 unsafe impl Send for Shared {}
 
-/// One rank's end; see [`endpoints`].
+/// One rank's end of the exchange; see [`endpoints`].
 pub(crate) struct Endpoint {
     shared: Arc<Shared>,
     rank: usize,
     /// The number of exchanges in which this rank has arrived.
     arrivals: usize,
-    /// The writer of this rank's calls.
+    /// The state with which this rank writes its log.
     pen: Pen,
     is_waiting: bool,
     /// With lines: the number of ranks, from the first on, that were seen to have arrived in the exchange that this
@@ -225,8 +225,8 @@ impl Shared {
         }
     }
 
-    /// Wakes a rank. If ranks spin, each must have its own worker. Otherwise the woken rank would queue behind the rank
-    /// that woke it and now spins for its answer.
+    /// Wakes a sleeping rank by its waker. If ranks spin, each must have its own worker. Otherwise the woken rank would
+    /// queue behind the rank that woke it and now spins for its answer.
     fn wake(&self, waker: Waker) {
         if self.spins > 0 { wake_elsewhere(waker) } else { waker.wake() }
     }
@@ -254,7 +254,7 @@ impl Shared {
     }
 }
 
-/// The deposits of one exchange, while the last rank to arrive folds them.
+/// The deposits of one exchange, while a rank folds them.
 pub(crate) struct Deposits<'a> {
     shared: &'a Shared,
     exchange: usize,
@@ -299,7 +299,7 @@ impl Endpoint {
         self.trouble_or_divergence(|ending| ending.arrivals < self.arrivals)
     }
 
-    /// Like [`trouble`](Self::trouble), but prefers a rank that has made other calls to one that has ended.
+    /// Like [`trouble`](Self::trouble), but prefers a rank that has made other calls to a rank that has ended.
     fn trouble_or_divergence(&self, concerns: impl Fn(&Ending) -> bool) -> Option<Trouble> {
         match self.trouble(concerns) {
             Some(Trouble::Disagreement(found)) => Some(Trouble::Disagreement(found)),
@@ -307,8 +307,8 @@ impl Endpoint {
         }
     }
 
-    /// Returns a rank whose calls differ from the calls of this rank. A rank that is about to sleep calls it, after its
-    /// fence.
+    /// Returns a rank whose calls differ from the calls of this rank. A rank that is about to sleep calls this method,
+    /// after its fence.
     fn diverged(&self) -> Option<Trouble> {
         if !self.shared.has_lines {
             return None;
@@ -317,19 +317,19 @@ impl Endpoint {
         (0..self.size()).filter(|&other| other != self.rank).find_map(differs).map(Trouble::Disagreement)
     }
 
-    /// Returns the first calls in which two ranks differ.
+    /// Returns the first call in which two ranks differ, as each rank made it; `None` if their calls agree.
     pub(crate) fn divergence(&self, one: usize, other: usize) -> Option<Disagreement> {
         let Shared { ranks, members, .. } = &*self.shared;
         let [usual, theirs] = ranks[one].log.divergence(&ranks[other].log)?;
         Some(Disagreement { usual: (members[one], usual), other: (members[other], theirs) })
     }
 
-    /// Returns a digest of all calls of this rank; it is the same on all ranks that meet.
+    /// Returns a digest of all calls of this rank. Ranks that have made the same calls have the same digest.
     pub(crate) fn digest(&self) -> u64 {
         self.pen.digest()
     }
 
-    /// Returns a disagreement, if one was found; otherwise the first end that concerns this rank.
+    /// Returns a disagreement, if a rank has found one; otherwise the first ended rank that concerns this rank.
     fn trouble(&self, concerns: impl Fn(&Ending) -> bool) -> Option<Trouble> {
         // Relaxed: the locks below order what is read; a rank that ends later rings again.
         if self.shared.left.load(Ordering::Relaxed) == 0 {
@@ -342,7 +342,7 @@ impl Endpoint {
         endings.iter().find(|ending| concerns(ending)).map(|ending| Trouble::Left(ending.culprit))
     }
 
-    /// Records why this rank cannot continue; a disagreement is recorded for all ranks.
+    /// Records why this rank cannot continue. Records a disagreement for all ranks, and wakes them.
     fn note(&mut self, trouble: Trouble) {
         match trouble {
             Trouble::Left(culprit) => self.culprit = culprit,
@@ -364,8 +364,8 @@ impl Endpoint {
             // Relaxed: ordered by the fence below.
             self.shared.sleeping.fetch_add(1, Ordering::Relaxed);
         }
-        // Orders the count, this rank's arrival and its log before two looks: the caller's last look, and the look at
-        // which ranks wait for a message of this rank.
+        // Orders `sleeping`, this rank's arrival and its log before two checks: the caller's last check for completion,
+        // and the check which ranks wait for a message of this rank.
         self.shared.fences.heavy();
         self.rouse();
     }
@@ -373,7 +373,7 @@ impl Endpoint {
     fn get_up(&mut self) {
         if self.is_sleeping {
             self.is_sleeping = false;
-            // Relaxed: too high a count costs no more than a look at the wakers.
+            // Relaxed: while other ranks read too high a number, they only search the wakers without need.
             self.shared.sleeping.fetch_sub(1, Ordering::Relaxed);
             let waker = self.shared.ranks[self.rank].waker.lock().take();
             drop(waker);
@@ -395,7 +395,8 @@ impl Endpoint {
         self.shared.ranks.len()
     }
 
-    /// Returns empty memory for this rank's message in the next exchange. Ends the reading of the last exchange.
+    /// Returns empty memory for this rank's message in the next exchange. After this call, this rank no longer reads
+    /// the last exchange.
     pub(crate) fn deposit(&mut self) -> &mut Vec<u64> {
         self.assert_ready();
         // SAFETY: this is the message of exchange `arrivals`. No rank reads it before we arrive in that exchange. Its
@@ -408,14 +409,15 @@ impl Endpoint {
         message
     }
 
-    /// Announces that the message is complete. Without lines, the last rank to arrive folds all messages. If its fold
-    /// panics, the exchange never completes, and the other ranks learn of the panic when this end is dropped.
+    /// Announces that this rank's message is complete. Without lines, the last rank to arrive folds all messages. If
+    /// its fold panics, the exchange never completes, and the other ranks learn of the panic when that rank's end is
+    /// dropped.
     pub(crate) fn arrive(&mut self, fold: Fold<'_>) {
         self.assert_ready();
         let exchange = self.arrivals;
         self.ring_if_unannounced();
         self.note_call(self.shared.head_of(self.rank, exchange));
-        // Release: publishes the deposit, and all earlier messages to neighbours. Pairs with the Acquire in
+        // Release: publishes this rank's deposit, and its earlier messages to neighbours. Pairs with the Acquire in
         // `missing_from`.
         self.shared.ranks[self.rank].arrivals.store(exchange + 1, Ordering::Release);
         if self.shared.has_lines {
@@ -476,8 +478,8 @@ impl Endpoint {
         self.is_waiting
     }
 
-    /// Waits until all ranks have arrived and the fold is done; on failure, returns the reason why this will not
-    /// happen.
+    /// Waits until all ranks have arrived and, without lines, the fold is done. Returns an error with the reason if the
+    /// exchange can never complete.
     ///
     /// Cancel-safe: a wait can be interrupted and resumed.
     pub(crate) fn poll_complete(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Trouble>> {
@@ -515,7 +517,7 @@ impl Endpoint {
 
     /// Returns a rank that has not arrived in the exchange that this rank waits for, by its number in the world.
     pub(crate) fn absent(&self) -> Option<usize> {
-        // Relaxed: see `arrive`.
+        // Relaxed: the answer only names a rank in an error, and no message is read.
         let has_arrived = |rank: &CachePadded<Rank>| rank.arrivals.load(Ordering::Relaxed) >= self.arrivals;
         let rank = self.shared.ranks.iter().position(|rank| !has_arrived(rank))?;
         Some(self.shared.members[rank])

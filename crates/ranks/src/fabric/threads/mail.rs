@@ -2,25 +2,25 @@
 //!
 //! If ranks outnumber cores, or there are many ranks, a sender puts its message into the receiver's [`Inbox`]. If every
 //! rank has a core, there is also a *channel* for each pair of ranks: a short ring of slots. A slot has a flag and room
-//! for a small message in one cache line. So only one cache line moves between the cores for each message.
+//! for a small message in one cache line. So for each short message, only one cache line moves between the cores.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
-//! | `Slot::ready` | p: free for message p of the channel; p + 1: holds it; p + `SLOTS`: taken | the sender, then the rank that takes the message |
-//! | `Rank::sleeping` | somebody waits in the inbox, so a sender must move its messages there | the receiver |
+//! | `Slot::ready` | p: the slot is free for message p of the channel; p + 1: it holds message p; p + `SLOTS`: message p was taken | the sender, then the rank that takes the message |
+//! | `Rank::sleeping` | 1 if a receive waits in the inbox, so that a sender must move its messages there | the receiver |
 //!
 //! The holder of the sender's `outgoing` lock has the sender's end of a channel; the holder of the receiver's
 //! `incoming` lock has the receiver's end. Usually the receiver takes `incoming`. If the ring is full, the receiver
 //! sleeps or the sender ends, the sender takes `incoming` too and moves the messages to the inbox. So a channel holds
 //! any number of messages in order, and no rank waits for a ring.
 //!
-//! A receive looks into the channel first only if the inbox is idle (no message, no waiter). Messages in the inbox are
-//! older, and receives that wait there have precedence. Lock order: `outgoing` of a sender, `incoming` of a receiver,
-//! its inbox.
+//! A receive takes a message directly from a channel only if the inbox is idle (no message, no waiter). Messages in the
+//! inbox are older, and receives that wait there have precedence. Lock order: `outgoing` of a sender, `incoming` of a
+//! receiver, its inbox.
 //!
 //! No receiver sleeps for ever, because it registers in the inbox, raises `sleeping`, and then looks at the channels
 //! once more. A sender fills its slot, and then looks at `sleeping`. A fence between the two steps of each rank makes
-//! sure that at least one sees the write of the other.
+//! sure that at least one of the two ranks sees the write of the other.
 #![allow(unsafe_code, reason = "slots are written by one rank and read by another without a lock")]
 
 use std::borrow::Cow;
@@ -33,25 +33,26 @@ use crate::error::Error;
 use crate::fabric::inbox::Inbox;
 use crate::fabric::{Envelope, Fabric, Label, Message, Pattern, Ticket};
 
-/// The slots of a channel: enough for an exchange and the next one.
+/// The number of slots of a channel: enough for the messages of one exchange and the next.
 const SLOTS: usize = if cfg!(any(loom, shuttle)) { 2 } else { 4 };
 
-/// The maximum number of ranks with channels, because each pair of ranks has a channel.
+/// The maximum number of ranks for which there are channels. With more ranks, there would be too many channels, one for
+/// each pair of ranks.
 const RANKS_MAX: usize = 32;
 
-/// The maximum number of bytes that a slot itself holds. With its flag, label and length they fill a cache line of 64
-/// bytes.
+/// The maximum number of bytes of a message that a slot itself holds. With the flag, the label and the length, these
+/// bytes fit in a cache line of 64 bytes.
 const SHORT: usize = 32;
 
-/// The number of looks at a slot before a receiver registers in the inbox: some microseconds, about the cost of waking
-/// a sleeping core.
+/// The number of checks of a slot before a receiver registers in the inbox. These checks take some microseconds, about
+/// as long as waking a sleeping core.
 const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 1000 };
 
-/// One rank's end.
+/// One rank's end of the messages between ranks.
 pub(crate) struct Mail {
     ranks: Arc<[Rank]>,
     rank: usize,
-    /// For each receiver, the number of messages put into the channel to it.
+    /// For each receiver, the number of messages that this rank has put into the channel to it.
     outgoing: CachePadded<Mutex<Box<[usize]>>>,
     culprit: Mutex<Option<usize>>,
 }
@@ -59,9 +60,9 @@ pub(crate) struct Mail {
 /// The messages for one rank to receive.
 struct Rank {
     inbox: Inbox,
-    /// The channels from each rank; empty if there are too many ranks or too few cores.
+    /// One channel from each rank; empty if there are too many ranks or too few cores.
     channels: Box<[Channel]>,
-    /// For each sender, the number of messages taken out of the channel from it.
+    /// For each sender, the number of messages that were taken out of its channel to this rank.
     incoming: CachePadded<Mutex<Box<[usize]>>>,
     sleeping: CachePadded<AtomicUsize>,
 }
@@ -80,9 +81,9 @@ struct Slot {
 struct Letter {
     length: usize,
     label: Label,
-    /// The message, if it is short.
+    /// The bytes of the message, if it is short.
     short: [u8; SHORT],
-    /// The message, if it is long. Its memory stays here and is reused.
+    /// The bytes of the message, if it is long. The slot keeps this memory and reuses it for later messages.
     long: Vec<u8>,
 }
 
@@ -160,7 +161,8 @@ impl Slot {
         self.ready.load(Ordering::Acquire) == number
     }
 
-    /// Writes a message. The caller holds the sender's `outgoing` and has found the slot free for this message.
+    /// Writes a message into the slot. The caller holds the sender's `outgoing` and has found the slot free for this
+    /// message.
     fn fill(&self, number: usize, label: Label, bytes: Cow<'_, [u8]>) {
         // SAFETY: only the holder of `outgoing` writes to a free slot, and nothing reads one.
         self.letter.write(|letter| unsafe { (*letter).write(label, bytes) });
@@ -168,13 +170,14 @@ impl Slot {
         self.ready.store(number + 1, Ordering::Release);
     }
 
-    /// Looks at the message. The caller holds the receiver's `incoming` and has found that the slot holds it.
+    /// Passes the message to `look`. The caller holds the receiver's `incoming` and has found that the slot holds a
+    /// message.
     fn look<R>(&self, look: impl FnOnce(&Letter) -> R) -> R {
         // SAFETY: the slot is filled, so the sender does not write; only the holder of `incoming` reads or empties it.
         self.letter.read(|letter| look(unsafe { &*letter }))
     }
 
-    /// Takes the message out. The caller holds the receiver's `incoming` and has found that the slot holds it.
+    /// Takes the message out. The caller holds the receiver's `incoming` and has found that the slot holds a message.
     fn take(&self) -> (Label, Vec<u8>) {
         // SAFETY: as in `look`; and `incoming` is exclusive.
         self.letter.write(|letter| unsafe { ((*letter).label, (*letter).take()) })
@@ -209,9 +212,10 @@ impl Rank {
         (0..self.channels.len()).flat_map(|source| self.drain_from(source, incoming)).collect()
     }
 
-    /// Tells senders whether the inbox has a waiter. Called under `incoming`.
+    /// Tells senders whether the inbox has a waiter. Call this method under the lock `incoming`.
     fn note_sleepers(&self) {
-        // Relaxed: a late 0 costs a sender one look; a 1 that matters is stored before the fence in `poll`.
+        // Relaxed: a late 0 only makes a sender move its messages without need; a 1 that matters is stored before the
+        // fence in `poll`.
         self.sleeping.store(usize::from(self.inbox.has_waiting()), Ordering::Relaxed);
     }
 
@@ -243,8 +247,8 @@ impl Mail {
         &self.ranks[self.rank]
     }
 
-    /// Reads a message straight from its channel, if it is the next one there and nothing older waits in the inbox.
-    /// Spins while it waits.
+    /// Reads the next message of a channel in place, if the message matches and the inbox is idle. Spins for a while if
+    /// the channel is empty.
     fn read_from_channel<R>(&self, pattern: &Pattern, read: impl FnOnce(Envelope, &[u8]) -> R) -> Option<R> {
         let (here, source) = (self.here(), pattern.source?);
         let channel = here.channels.get(source)?;
@@ -267,7 +271,7 @@ impl Mail {
                 incoming[source] += 1;
                 return Some(outcome);
             }
-            // Not under the lock, because a sender may need it.
+            // Spins without the lock, because a sender may need the lock.
             drop(incoming);
             while !slot.holds(number) {
                 spins = spins.checked_sub(1)?;
@@ -389,7 +393,7 @@ impl Drop for Mail {
                 continue;
             }
             if !receiver.channels.is_empty() {
-                // Messages that were sent come before the end.
+                // Messages that this rank has sent must reach the inbox before its end is recorded there.
                 let wakers = receiver.drain_from(self.rank, &mut receiver.incoming.lock());
                 wakers.into_iter().for_each(Waker::wake);
             }

@@ -24,8 +24,8 @@ use super::{Admission, CONCURRENT, EXCLUSIVE, Group};
 pub struct Activity {
     /// The number of running concurrent handlers.
     pub concurrent: usize,
-    /// The number of running exclusive handlers: more than one only while a handler has lent its exclusivity to its own
-    /// calls.
+    /// The number of running exclusive handlers. This number is above one only while a handler has lent its exclusivity
+    /// to its own calls.
     pub exclusive: usize,
     /// The number of running independent handlers.
     pub independent: usize,
@@ -36,8 +36,8 @@ pub struct Activity {
     /// The number of exclusive items that arrived after the longest-waiting concurrent item and started before it.
     pub passes: u64,
     /// The maximum value that `passes` has had. This value is above 0 only with
-    /// [`Order::PhaseFair`](crate::interleave::Order) and [`Order::ExclusiveBias`](crate::interleave::Order). It is
-    /// unbounded only with `ExclusiveBias`, where it shows starvation.
+    /// [`Order::PhaseFair`](crate::interleave::Order) and [`Order::ExclusiveBias`](crate::interleave::Order). The value
+    /// is unbounded only with `ExclusiveBias`, where it shows starvation.
     pub passes_max: u64,
     /// The number of handlers that have started since the interleave was created.
     pub started: u64,

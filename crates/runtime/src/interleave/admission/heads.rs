@@ -2,17 +2,17 @@
 //! other lanes.
 //!
 //! A decision needs only the smallest stamp. Most often the lane with the smallest stamp moves on to its next entry and
-//! still has the smallest stamp. So this lane is stored outside the map, and an interleave with one active lane in each
-//! group never touches the map.
+//! still has the smallest stamp. So the lane with the smallest stamp is stored outside the map. An interleave with one
+//! active lane in each group never touches the map.
 
 use std::collections::BTreeMap;
 
-/// Lanes in order of their stamps; see the documentation of this module.
+/// The lanes of a group in order of their stamps; see the [module](self).
 #[derive(Debug, Default)]
 pub(super) struct Heads {
-    /// The smallest stamp with its lane; `None` only if `rest` is empty.
+    /// The smallest stamp and its lane; `None` only if there are no lanes.
     first: Option<(u64, usize)>,
-    /// All lanes with larger stamps.
+    /// All other lanes, which have larger stamps, by stamp.
     rest: BTreeMap<u64, usize>,
 }
 

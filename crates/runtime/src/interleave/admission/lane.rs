@@ -21,7 +21,7 @@ pub(in crate::interleave) struct Entry {
     pub(super) call: Option<Arc<Frame>>,
 }
 
-/// The right to start, for a turn of the branch to pick up.
+/// The right to start an operation, which a turn of the branch picks up.
 #[derive(Debug)]
 pub(in crate::interleave) struct Grant {
     pub(in crate::interleave) operation: Operation,
@@ -37,12 +37,12 @@ pub(in crate::interleave) struct Lane {
     /// The maximum number of handlers of the branch that may run at once.
     pub(super) limit: usize,
     pub(super) running: usize,
-    /// The waiting entries, by ascending stamp.
+    /// The entries that wait to start, by ascending stamp.
     pub(super) pending: VecDeque<Entry>,
-    /// The lane's stamp in `heads`.
+    /// The stamp under which the lane is in `heads`; `None` if the lane is not in `heads`.
     pub(super) listed: Option<u64>,
     pub(super) granted: VecDeque<Grant>,
-    /// Turns without work; the last one is woken first.
+    /// The turns without work, by number; the turn that was added last is woken first.
     pub(super) idle: Vec<(u64, Waker)>,
     /// The maximum number of turns that are kept although they have no work.
     pub(super) turns_kept: usize,
@@ -55,10 +55,10 @@ pub(in crate::interleave) struct Lane {
     /// The number of threads that are giving items back because no handler can take them. Until they are done, offers
     /// are ignored.
     pub(super) declining: usize,
-    /// A waker that makes a new turn.
+    /// A waker that makes a new turn when it is called.
     pub(super) spawner: Waker,
     pub(in crate::interleave) name: String,
-    /// Whether the branch takes no more items. It is removed when its last handler has ended.
+    /// Whether the branch takes no more items. The branch is removed when its last handler has ended.
     pub(in crate::interleave) is_spent: bool,
 }
 
@@ -108,9 +108,9 @@ impl Lane {
 /// The next step of a branch's turn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::interleave) enum Next {
-    /// Run the granted items.
+    /// Run the handler for the granted item.
     Run,
-    /// Wait until woken.
+    /// Wait until the turn is woken.
     Park,
     End,
 }
@@ -155,7 +155,7 @@ impl Admission {
     /// `granted`. If admission must decide anything else, changes nothing and returns false.
     ///
     /// This method decides as [`end`](Self::end) and [`next`](Self::next) would, for a queue of changes at one branch.
-    /// But it keeps the slot, the position on the stack and the turn, which the next item needs at once.
+    /// But this method keeps the slot, the position on the stack and the turn, which the next item needs at once.
     pub(in crate::interleave) fn pass_on(
         &mut self,
         (index, identity): (usize, u64),
@@ -210,9 +210,9 @@ impl Admission {
     }
 
     /// Handles the drop of a turn that was made for a start. A turn is dropped if its queue is closed or accepts no
-    /// tasks from the thread that made the turn. If other turns live, they take over the items, and the result is
-    /// empty. Otherwise returns all items that the branch has taken; the branch takes no more until
-    /// [`accept_again`](Self::accept_again) is called.
+    /// tasks from the thread that made the turn. If other turns of the branch live, they take over the dropped turn's
+    /// items, and the result is empty. Otherwise returns all items that the branch has taken; the branch takes no more
+    /// items until [`accept_again`](Self::accept_again) is called.
     pub(in crate::interleave) fn abandon_turn(
         &mut self,
         (index, identity): (usize, u64),
@@ -240,7 +240,7 @@ impl Admission {
             left.items.extend(lane.pending.iter().filter_map(|entry| entry.item));
             let nested = self.nested.iter().filter(|(lane, _)| *lane == index);
             left.items.extend(nested.filter_map(|(_, entry)| entry.item));
-            // Otherwise items would be granted, refused and given back inside each other, as deep as the number of
+            // Without this, granting, refusing and giving back items would be nested calls, as deep as the number of
             // waiting items.
             self.clear(index, wake);
         }

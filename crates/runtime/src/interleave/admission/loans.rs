@@ -1,7 +1,7 @@
 //! Calls from a chain that already runs in the interleave. Such a call may deadlock, share the state, or enter through
 //! lent exclusivity.
 //!
-//! For the chain itself, see `calls.rs`.
+//! For the chain of calls, see `calls.rs`.
 
 use std::task::Waker;
 
@@ -15,7 +15,7 @@ use crate::port::wake::Wake;
 
 /// The relation of a chain of calls to the running operations.
 pub(super) enum Relation {
-    /// No operation of the chain runs here.
+    /// No operation of the chain runs in this interleave, or none that matters for the call.
     Stranger,
     /// The chain passes through this operation, which has lent its exclusivity.
     Lender(Operation),
@@ -26,8 +26,8 @@ pub(super) enum Relation {
 }
 
 impl Admission {
-    /// Handles the arrival of a call whose chain already runs here; returns the entry if it must wait like any other
-    /// entry.
+    /// Handles the arrival of a call whose chain may already run in this interleave. Returns the entry as an error if
+    /// it must wait like any other entry.
     pub(super) fn arrive_in_call(
         &mut self,
         lane: usize,
@@ -76,7 +76,7 @@ impl Admission {
         Some(Refusal::WouldDeadlock { running: name(holder), requested: name(lane) })
     }
 
-    /// Starts a waiting call from the chain of `top`, or lets `top` continue.
+    /// Starts a waiting call from the chain of the operation `top` or, if there is none, lets `top` continue.
     pub(super) fn start_nested(&mut self, top: Operation, wake: &mut Wake) {
         let Some(running) = self.running_mut(top) else { return };
         if !running.is_lent {

@@ -1,4 +1,4 @@
-//! The three lists of a port's waiters: links between slots, in order of registration.
+//! The three lists of a port's waiters. Each list consists of links between slots, in order of registration.
 
 use super::Waiters;
 use super::slot::{SlotState, Ticket, Want};

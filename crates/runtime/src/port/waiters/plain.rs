@@ -34,8 +34,9 @@ impl<T> Waiters<T> {
         slot.waker.take()
     }
 
-    /// Registers a waiter that takes any item, after all others. It keeps the next position in the order of
-    /// registration, or its own earlier position if no other waiter is listed.
+    /// Registers a waiter that takes any item, behind all other waiters. The waiter gets the next position in the order
+    /// of registration, or its own earlier position, `order`. An `order` is allowed only if no other waiter for one
+    /// item is listed.
     #[inline]
     pub(crate) fn register_plain(&mut self, order: Option<u64>, waker: Waker) -> Ticket {
         let last = self.singles.last;

@@ -1,4 +1,4 @@
-//! One waiter of a port: what it wants, its state, and its neighbours, in 48 bytes.
+//! The slot of one waiter of a port. A slot holds the waiter's want, its state and its neighbours in 48 bytes.
 
 use std::num::NonZeroU32;
 use std::task::Waker;
@@ -38,11 +38,11 @@ pub(crate) type Predicate<T> = Box<Box<dyn Fn(&T) -> bool + Send>>;
 pub(crate) enum Want<T> {
     /// One item; the predicate, if there is one, must accept it.
     One(Option<Predicate<T>>),
-    /// Item after item, as long as the waiter stays at the port.
+    /// Any number of items, one after the other, as long as the waiter stays at the port.
     PersistentWaiter(Box<Arc<dyn PersistentWaiter<T>>>),
-    /// This many available items of this port alone.
+    /// The waiter wants this many available items of this port alone.
     Take(usize),
-    /// This many available items of this port, and items of other ports.
+    /// The waiter wants this many available items of this port, and items of other ports.
     Watch(usize),
     /// Items of certain classes, counted by the filter.
     Sort(Box<CountingFilter<T>>),
@@ -84,7 +84,7 @@ pub(crate) enum Standing {
 ///
 /// | bits 63, 62 | standing | the rest |
 /// | --- | --- | --- |
-/// | 00 | waiting | 31 bits each: the tickets before (high) and after (low) it in its list, 0 for none |
+/// | 00 | waiting | 31 bits each: the tickets of the waiters before (high) and after (low) this waiter in its list, 0 for none |
 /// | 01 | offered | 62 bits: the item's sequence number |
 /// | 10 | promised | nothing |
 /// | 11 | failed | bit 61 is 0 |

@@ -1,4 +1,4 @@
-//! Branches: one-time ones, joins and takes, those that are added while items flow.
+//! Branches: one-time branches, joins, takes, and branches that are added while items arrive.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -68,7 +68,7 @@ fn spent_one_time_branches_leave_nothing_behind() {
             (0..AT_ONCE).for_each(|_| port.post(1).unwrap());
             block_on(done.take(AT_ONCE)).unwrap();
             assert!(interleave.activity().branches <= AT_ONCE, "round {round}");
-            // Their tasks may still be on their way out.
+            // The tasks of the branches may end a moment later.
             crate::until(|| interleave.activity().branches == 0);
         }
         assert_eq!((port.waiting(), interleave.activity().branches), (0, 0));
@@ -143,8 +143,8 @@ fn joins_and_takes_keep_their_group() {
             ones.post(1).unwrap();
         }
         block_on(seen.take(50)).unwrap();
-        // What is taken in pairs from `a` depends on who comes first; all of it is taken, except what no pair is left
-        // for.
+        // The number of pairs taken from `a` depends on the order in which the branches come. All items are taken,
+        // except items for which there is no pair.
         let is_left = || a.len() > 1 || (!a.is_empty() && !b.is_empty()) || !ones.is_empty();
         crate::until(|| !is_left() && interleave.activity().exclusive == 0);
         let state = block_on(interleave.stop()).unwrap();
@@ -175,7 +175,7 @@ fn what_an_interleave_leaves_behind_is_seen_by_a_join_that_waited_for_it() {
         let interleave = Interleave::start(dispatcher.handle(), (), handlers);
         items.post(0).unwrap();
         assert_eq!(gate.next_begun(), "busy");
-        // Three that it has taken for itself and not begun.
+        // The branch has taken these three items and has not begun to handle them.
         (1..=3).for_each(|item| items.post(item).unwrap());
         let mut pair = std::pin::pin!(lehr_runtime::join((&items, &others)));
         let wakes = Arc::<crate::Wakes>::default();

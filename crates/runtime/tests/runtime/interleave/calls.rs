@@ -1,4 +1,4 @@
-//! Handlers that ask their own interleave, or wait for somebody who does.
+//! Handlers that make requests to their own interleave, or wait for a handler that does.
 
 use lehr_runtime::{Exclusive, Handlers, Interleave, Port, Refusal, Settings, Snapshot, block_on, yield_now};
 
@@ -34,7 +34,7 @@ fn a_handler_that_asks_its_own_interleave_is_told_that_it_would_wait_for_ever() 
         assert_eq!(block_on(answers.receive()), Ok(refusal("inner")));
         assert_eq!(block_on(answers.receive()), Ok(refusal("look")));
         assert!(inner.is_empty() && look.is_empty(), "a refused question does not stay behind");
-        // From outside the same question is answered.
+        // The same request is answered if it comes from outside the interleave.
         assert_eq!(block_on(inner.ask(|reply| Question { reply }).unwrap()), Ok(7));
         drop(interleave);
     });
@@ -125,7 +125,7 @@ fn a_reader_may_ask_readers_of_its_own_interleave_while_a_writer_waits() {
             })
             .concurrent(&look, |state: Snapshot<u32>, Question { reply }| async move { reply.answer(*state).unwrap() })
             .exclusive(&write, |mut state: Exclusive<u32>, ()| async move { *state = 9 });
-        // The limit is taken by the asker itself.
+        // The handler that makes the request uses up the limit itself.
         let interleave = Settings::new().max_concurrent(1).start(dispatcher.handle(), 3, handlers);
         outer.post(()).unwrap();
         block_on(begun.receive()).unwrap();

@@ -1,4 +1,4 @@
-//! The end: by a teardown, by being dropped, with the dispatcher, by a queue that takes no more.
+//! The end of an interleave: by a teardown, by a drop, with its dispatcher, or by a queue that accepts no more tasks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,7 +28,7 @@ fn a_teardown_waits_for_what_runs_and_leaves_what_waits_in_its_port() {
         assert!(rig.gate.begun.is_empty());
         assert_eq!(rig.gate.let_go(), "running");
         assert_eq!(rig.gate.next_begun(), "teardown");
-        // It runs alone, and everything is back.
+        // The teardown handler runs alone, and all pending items are in their ports.
         assert_eq!(interleave.activity().exclusive + interleave.activity().concurrent, 0);
         assert_eq!((rig.get.drain(), rig.look.drain()), (vec!["g1", "g2"], vec!["l1"]));
         assert_eq!((rig.update.drain(), rig.replace.drain()), (vec!["u1"], vec!["r1"]));
@@ -117,10 +117,10 @@ fn nothing_is_left_of_an_interleave_whose_independent_handlers_outlive_the_teard
         gate.leave.post(()).unwrap();
         gate.leave.post(()).unwrap();
         block_on(interleave.ended()).unwrap();
-        // Whoever is told that it has ended may have what the state had, also while others know it.
+        // A task that learns of the end may use what the state held, even while other handles of the interleave exist.
         assert!(weak.upgrade().is_none());
         drop(interleave);
-        // The turn that ran the handler is the last to let go of it.
+        // The turn that ran the handler is the last owner that drops the handler.
         let let_go = released.recv_timeout(std::time::Duration::from_secs(60));
         assert_eq!(let_go, Err(RecvTimeoutError::Disconnected));
     });
@@ -164,7 +164,7 @@ fn a_teardown_handler_that_panics_is_what_the_end_says() {
 
 #[test]
 fn a_teardown_item_that_is_taken_away_before_it_is_seen_ends_nothing() {
-    // Its poster is this thread, and so is the thief: it comes between only if the post does not accept at once.
+    // This thread posts the item and takes it away. Taking succeeds only if the post does not accept the item at once.
     on_each(|dispatcher| {
         let rig = Rig::new();
         let interleave = rig.start(dispatcher, Settings::new());
@@ -272,7 +272,7 @@ fn what_a_teardown_leaves_behind_is_refused_if_it_is_told_to() {
         assert!(!second.is_ready(), "what runs comes to its end first");
         assert_eq!(gate.let_go(), "one");
         assert_eq!(gate.next_begun(), "stop");
-        // Before the last handler begins.
+        // The refusals come before the last handler begins.
         assert!(second.is_ready() && half.is_ready());
         assert_eq!(
             (block_on(first), block_on(second), block_on(half)),
@@ -282,7 +282,7 @@ fn what_a_teardown_leaves_behind_is_refused_if_it_is_told_to() {
         assert_eq!(gate.let_go(), "stop");
         block_on(interleave.ended()).unwrap();
         assert!(one.is_empty() && pairs.is_empty() && reported.is_empty());
-        // A reply that is forgotten later is nobody's end.
+        // A reply that is dropped after the end is refused as `NoReply`, and not as `Stopping`.
         let (reply, answer) = Reply::<u8>::new();
         drop(reply);
         assert_eq!(block_on(answer), Err(Refusal::NoReply));
@@ -328,7 +328,7 @@ fn an_item_whose_handler_cannot_start_is_in_its_port_again() {
             queue.close();
             (1..=3).for_each(|item| items.post(item).unwrap());
             assert_eq!((items.len(), interleave.activity().exclusive), (3, 0));
-            // Somebody else may have them.
+            // Other receivers may take the items.
             assert_eq!(items.try_receive(), Some(1));
             let out = taken.clone();
             let _heir = items.on(dispatcher.handle(), 1, move |item: u32| {

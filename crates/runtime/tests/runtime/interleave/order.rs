@@ -1,4 +1,4 @@
-//! Who runs beside whom, and in which order.
+//! Which handlers run at the same time, and in which order handlers start.
 
 use lehr_runtime::{
     Exclusive, Handlers, Interleave, InterleaveHandle, Order, Port, Settings, Shed, Snapshot, block_on, yield_now,
@@ -98,7 +98,7 @@ fn in_arrival_order_no_exclusive_item_passes_a_concurrent_one_that_came_earlier(
         let interleave = rig.start(dispatcher, Settings::new());
         (0..3).for_each(|_| rig.update.post("before").unwrap());
         rig.get.post("reader").unwrap();
-        // An endless stream: whenever one ends, another is posted.
+        // The stream of exclusive items does not end: whenever a handler ends, another item is posted.
         let mut order = Vec::new();
         for _ in 0..8 {
             rig.update.post("after").unwrap();
@@ -157,7 +157,7 @@ fn nothing_starts_beside_an_exclusive_handler_that_is_suspended() {
         assert_eq!(rig.gate.next_begun(), "suspended");
         rig.replace.post("writer").unwrap();
         rig.get.post("reader").unwrap();
-        // The workers are free: what is spawned now runs.
+        // The workers are free: a task that is spawned now runs.
         block_on(dispatcher.spawn(async { yield_now().await })).unwrap();
         assert_eq!((rig.gate.begun.len(), rig.replace.len(), rig.get.len()), (0, 1, 1));
         assert_eq!(rig.gate.let_go(), "suspended");
@@ -191,7 +191,7 @@ fn exclusivity_lasts_as_long_as_the_guard_and_as_the_future() {
         assert_eq!((begun.len(), interleave.activity().exclusive), (0, 1));
         *guard += 1;
         drop(guard);
-        // Its handler does not look at the guard, and is exclusive all the same.
+        // The handler does not use its guard, and is exclusive nevertheless.
         block_on(begun.receive()).unwrap();
         assert_eq!((interleave.activity().exclusive, interleave.activity().pending_exclusive), (1, 1));
         (0..2).for_each(|_| leave.post(()).unwrap());
@@ -247,7 +247,7 @@ fn no_more_concurrent_handlers_overlap_than_allowed() {
             assert_eq!(interleave.activity().concurrent, running);
             assert_eq!(interleave.activity().pending_concurrent, (left + 1) - running);
             rig.gate.let_go();
-            // The end of a handler is a moment later than what it says last.
+            // A handler ends a moment after its last message.
             crate::until(|| interleave.activity().concurrent + interleave.activity().pending_concurrent <= left);
         }
     });
@@ -273,8 +273,8 @@ fn a_branch_has_a_limit_of_its_own() {
     });
 }
 
-/// A queue of one branch whose handlers are started one after the other by one turn: what each of them does to the rest
-/// of the queue counts before the next.
+/// Runs the queue of one branch, whose handlers one turn starts one after the other. A change that a handler makes to
+/// the rest of the queue takes effect before the next handler starts.
 #[test]
 fn a_queue_that_one_turn_works_off_stops_for_whatever_comes_between() {
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -340,7 +340,7 @@ fn a_queue_that_one_turn_works_off_stops_for_whatever_comes_between() {
                 hold.post(()).unwrap();
                 let expected: Vec<u32> = match (between, order) {
                     (Between::Nothing, _) => (0..8).collect(),
-                    // Its phase is the next one.
+                    // The reader runs in the next phase.
                     (Between::Reader, Order::PhaseFair) => vec![0, 1, 2, 3, 100, 4, 5, 6, 7],
                     (Between::Reader, _) => vec![0, 1, 2, 3, 4, 5, 6, 7, 100],
                     (Between::Writer, _) => vec![0, 1, 2, 3, 4, 5, 6, 7, 200],

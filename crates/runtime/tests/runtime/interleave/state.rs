@@ -1,4 +1,4 @@
-//! What handlers see of the state, and what becomes of an item that is shed, cancelled, or fails.
+//! The state that handlers see, and the fate of items that are shed or cancelled, or whose handlers fail.
 
 use lehr_runtime::{
     Context, Exclusive, Handlers, Interleave, Port, Refusal, Reply, Settings, Shed, Snapshot, Source, TaskError,
@@ -47,7 +47,7 @@ fn independent_handlers_run_at_any_time_and_see_what_the_last_guard_left() {
     });
 }
 
-/// What a handler does with its guard, and how it ends.
+/// The use that a handler makes of its guard, and the way in which the handler ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fate {
     Ends,
@@ -82,8 +82,8 @@ impl Fate {
 fn a_state_is_back_however_its_guard_was_let_go() {
     on_each(|dispatcher| {
         let (work, read, seen, given) = (Port::new(), Port::new(), Port::new(), Port::named("given"));
-        // Another interleave, whose handler is polled in the middle of a handler's poll and drops what it is given
-        // there.
+        // The handler of another interleave is polled in the middle of a handler's poll, and drops the guard that it
+        // gets there.
         let sink = Port::<(Exclusive<Vec<Fate>>, Reply<()>)>::new();
         let drops =
             Handlers::new().exclusive(&sink, |_: Exclusive<()>, (guard, reply): (Exclusive<Vec<Fate>>, Reply<()>)| {
@@ -132,7 +132,8 @@ fn a_state_is_back_however_its_guard_was_let_go() {
                 async {}
             });
         let interleave = Settings::new().on_failure(|_| {}).start(dispatcher.handle(), Vec::new(), handlers);
-        // By ones, each with a look behind it; then each behind each, without.
+        // First each fate is tried alone, with a look at the state after it. Then each fate follows each other fate,
+        // without a look between them.
         let mut all = Vec::new();
         for fate in Fate::ALL {
             work.post(fate).unwrap();
@@ -145,7 +146,7 @@ fn a_state_is_back_however_its_guard_was_let_go() {
             all.push(fate);
             assert_eq!(block_on(seen.receive()), Ok((all.clone(), all.len() as u64)), "{fate:?}");
         }
-        // The guards that are given away are dropped on a thread that is no worker.
+        // The guards that are given away are dropped by a receiver.
         let handle = dispatcher.handle().clone();
         let receiver = given.on(&handle, 1, |guard| async move { drop(guard) });
         for first in Fate::ALL {
@@ -183,7 +184,7 @@ fn a_state_that_is_let_go_before_the_handler_ends_is_seen_by_who_follows_it() {
         for expected in [1, 2] {
             add.post(1).unwrap();
             assert_eq!(gate.next_begun(), "add");
-            // The handler has not ended; nothing else may start, and who looks sees the change.
+            // The handler has not ended, so no other handler may start. A look at the state shows the change.
             assert_eq!(follower.latest().as_deref(), Some(&expected));
             assert!(follower.glance().is_none());
             assert_eq!(gate.let_go(), "add");
@@ -236,7 +237,7 @@ fn a_pending_item_that_is_shed_is_answered() {
         let interleave = Interleave::start(dispatcher.handle(), (), handlers);
         let mut answers: Vec<_> = (0..4).map(|_| work.ask(|reply| Question { reply }).unwrap()).collect();
         assert_eq!(gate.next_begun(), "work");
-        // One runs, three wait: nothing is shed while no more than three do.
+        // One handler runs and three items wait. Nothing is shed as long as at most three items wait.
         assert!(interleave.shed(&work, Shed::Oldest, 3).is_none());
         interleave.shed(&work, Shed::Oldest, 2).unwrap().reply.refuse(Refusal::Overloaded);
         interleave.shed(&work, Shed::Newest, 1).unwrap().reply.refuse(Refusal::Overloaded);
@@ -258,7 +259,7 @@ fn an_item_that_waits_for_admission_may_be_taken_by_anybody() {
         ["u1", "u2"].iter().for_each(|name| rig.update.post(name).unwrap());
         rig.get.post("late").unwrap();
         assert_eq!((rig.update.try_receive(), rig.update.try_receive()), (Some("u1"), Some("u2")));
-        // Nothing exclusive waits any more, so the late reader need not.
+        // No exclusive item waits any more, so the late reader need not wait either.
         assert_eq!(rig.gate.next_begun(), "late");
         assert_eq!(interleave.activity().pending_exclusive, 0);
         (0..2).for_each(|_| assert!(!rig.gate.let_go().is_empty()));
@@ -360,7 +361,7 @@ fn handlers_of_joins_and_takes_run_in_the_contexts_of_their_items() {
         assert!(ids.contains(&x.id()) && ids.contains(&y.id()), "{ids:?}");
         y.run(|| (0..3).for_each(|_| b.post(1).unwrap()));
         assert_eq!(block_on(seen.receive()).unwrap(), [y.id()]);
-        // One that is in no context is handled in none, whoever was there before.
+        // A pair without a context is handled in no context, whichever context the turn had before.
         a.post(1).unwrap();
         b.post(1).unwrap();
         assert_eq!(block_on(seen.receive()).unwrap(), []);
@@ -388,14 +389,14 @@ fn a_context_that_is_cancelled_stops_the_handlers_of_its_items_and_no_others() {
             work.post("waits").unwrap();
             (0..2).for_each(|_| pairs.post("pair").unwrap());
         });
-        // A take arrives when its turn has seen that there is enough.
+        // A take counts as arrived when its turn has seen that there are enough items.
         crate::until(|| interleave.activity().pending_exclusive == 2);
         work.post("stranger").unwrap();
         assert!(request.cancel());
-        // The one that runs, the one that waits and the pair: all are stopped, the stranger is not.
+        // The running handler, the waiting item and the pair are cancelled; the stranger is not.
         assert_eq!(block_on(failures.take(3)).unwrap(), [const { TaskError::Cancelled }; 3]);
         assert_eq!((gate.next_begun(), gate.let_go()), ("stranger", "stranger"));
-        // The branch has lost no turn by it.
+        // The branch has lost no turn through the cancellation.
         work.post("later").unwrap();
         assert_eq!((gate.next_begun(), gate.let_go()), ("later", "later"));
         crate::until(|| interleave.activity().exclusive == 0);

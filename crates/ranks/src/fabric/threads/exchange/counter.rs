@@ -1,15 +1,15 @@
-//! A counter, used if ranks outnumber cores. The last rank to arrive folds for all, so that the work is done once, and
-//! announces the result.
+//! A counter of arrivals, used if ranks outnumber cores or there are many ranks. The last rank to arrive folds for all
+//! ranks, so that the work is done once, and announces the result.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
-//! | `arrived` | arrivals since the beginning, all exchanges together | each rank, once per exchange |
-//! | `completed` | exchanges completed | the last to arrive |
+//! | `arrived` | the number of arrivals since the beginning, in all exchanges | each rank, once per exchange |
+//! | `completed` | the number of completed exchanges | the last rank to arrive |
 
 use crossbeam_utils::CachePadded;
 use lehr_sync::{AtomicUsize, Cell, Ordering};
 
-/// The counters of all ranks, and the results of the last rank's folds.
+/// The counters that all ranks share, and the results of the folds.
 pub(super) struct Counter {
     /// The results of the folds, for even and for odd exchanges. Written by the last rank to arrive.
     folded: [CachePadded<Cell<Vec<u64>>>; 2],
@@ -26,8 +26,8 @@ impl Counter {
 
     /// Arrives in an exchange of this many ranks; returns whether all other ranks had arrived.
     pub(super) fn arrive(&self, exchange: usize, size: usize) -> bool {
-        // Release: publishes our message, and that we have read all that we wanted of earlier exchanges. Acquire: the
-        // last rank to arrive sees the same of all others, whose additions precede its own.
+        // Release: publishes this rank's message, and that this rank has finished reading earlier exchanges. Acquire:
+        // the last rank to arrive sees this of all other ranks, whose additions precede its own.
         let before = self.arrived.fetch_add(1, Ordering::AcqRel);
         before + 1 == (exchange + 1) * size
     }
@@ -53,7 +53,7 @@ impl Counter {
         self.completed.load(Ordering::Acquire) >= exchanges
     }
 
-    /// Returns the result of an exchange's fold.
+    /// Returns the result of the fold of an exchange.
     ///
     /// # Safety
     /// The exchange was seen to be complete, and the next exchange but one does not complete while the words are in

@@ -1,14 +1,16 @@
-//! Two fences of unequal cost: one for a rank that publishes, one for a rank that falls asleep.
+//! Two fences of unequal cost: a light fence for a rank that publishes something, and a heavy fence for a rank that
+//! falls asleep.
 //!
 //! A rank that publishes something (a message, an arrival, an end) then looks for sleepers. A rank that is about to
 //! sleep announces it, and then looks at the published values. A fence between the two steps of each rank makes sure
-//! that one of them sees the other. A full fence waits until the core's stores have left it, which takes as long as a
-//! message between two cores. A rank that only sends would spend half its time in such fences. Where ranks spin first,
-//! sleeping is rare and slow anyway, so the sleeper pays the whole cost. The *heavy* fence makes the system run a full
-//! fence on every running thread of the process. The *light* fence only keeps the compiler from swapping the two steps.
+//! that at least one of two such ranks sees what the other did. A full fence waits until the core's stores have left
+//! it, which takes as long as a message between two cores. A rank that only sends would spend half its time in full
+//! fences. Where ranks spin first, sleeping is rare and slow anyway, so the sleeper pays the whole cost. The *heavy*
+//! fence makes the system run a full fence on every running thread of the process. The *light* fence only keeps the
+//! compiler from swapping the two steps.
 //!
-//! Both fences are full if the system has no call for a heavy fence (`membarrier` on Linux). They are also full if
-//! ranks outnumber cores, and therefore sleep in each wait. The model checkers also see full fences.
+//! Both fences are full fences if the system has no call for a heavy fence (`membarrier` on Linux). Both fences are
+//! also full if ranks do not spin, and therefore sleep in each wait, and under the model checkers.
 
 #![allow(unsafe_code, reason = "a call of the system")]
 
@@ -17,9 +19,9 @@ use lehr_sync::{Ordering, fence};
 /// The fences that a group of ranks uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fences {
-    /// Both fences are full.
+    /// The fence of a rank that falls asleep and the fence of a rank that publishes something are both full.
     Even,
-    /// The fence is heavy for a rank that falls asleep, and light for all other ranks.
+    /// The fence is heavy for a rank that falls asleep, and light for a rank that publishes something.
     Uneven,
 }
 
@@ -29,7 +31,7 @@ impl Fences {
         if spins && system::is_there() { Self::Uneven } else { Self::Even }
     }
 
-    /// Runs the fence between publishing and looking for sleepers.
+    /// Runs the fence between publishing something and looking for sleepers.
     #[inline]
     pub(super) fn light(self) {
         match self {
@@ -42,8 +44,8 @@ impl Fences {
 
     /// Runs the fence between raising a flag and the last look before sleeping.
     pub(super) fn heavy(self) {
-        // SeqCst: orders the flag before the look at what was published. Pairs with the fence in `light`, or with that
-        // of another rank that falls asleep.
+        // SeqCst: orders the flag before the look at what was published. Pairs with the fence in `light`, or with the
+        // `heavy` fence of another rank that falls asleep.
         fence(Ordering::SeqCst);
         if self == Self::Uneven {
             system::heavy();
@@ -67,8 +69,9 @@ mod system {
     }
 
     pub(super) fn light() {
-        // SeqCst: for the compiler. `heavy` does the processor's part, wherever this thread is at that time: before
-        // `heavy`, what was published is seen there; after it, the flag is seen here.
+        // SeqCst: orders only what the compiler may swap. The processor's part is done by another rank's `heavy`,
+        // wherever this thread is at that time. If this thread has already published, the other rank sees it; otherwise
+        // this thread will see the other rank's flag.
         compiler_fence(Ordering::SeqCst);
     }
 

@@ -1,26 +1,26 @@
-//! A lane for messages in one direction between two ranks. It is a short ring of cache lines, each of which holds a
+//! A lane for messages in one direction between two ranks. A lane is a short ring of cache lines, each of which holds a
 //! flag and a short message.
 //!
 //! The sender's end and the receiver's end belong to one rank each, so that no lock is needed. A message moves between
 //! the cores in one cache line, which only the sender writes. The receiver counts the taken messages in its own line,
-//! and updates the count only now and then. So the sender seldom has to fetch the receiver's line. A long message is in
-//! separate memory, which the receiver returns for reuse.
+//! and updates this number only now and then. So the sender seldom has to fetch the receiver's line. A long message is
+//! in separate memory, which the receiver returns for reuse.
 //!
-//! Sending never waits. A sender that finds the ring full *spills*: from then on, messages go into a queue under a
-//! lock, until the receiver has emptied it. A one-way sender waits for room only after it has sent, so that it finds a
-//! free slot the next time.
+//! Sending never waits. A sender that finds the ring full *spills*: it puts its messages into a queue under a lock,
+//! until the receiver has emptied the queue. In a one-way call, the sender waits for room only after it has sent, so
+//! that its next message finds a free slot.
 //!
-//! A message may be lent first (`offer.rs`).
+//! A sender may lend a long message instead of copying it (`offer.rs`).
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
-//! | `Slot::sent` | n + 1: holds message n | the sender |
-//! | `Lane::taken` | messages taken out of slots, as far as the receiver has said | the receiver |
-//! | `Lane::has_spilled` | there are messages in the queue, or there have been some | both, under its lock |
+//! | `Slot::sent` | n + 1: the slot holds message n | the sender |
+//! | `Lane::taken` | the number of messages taken out of slots, as last reported by the receiver | the receiver |
+//! | `Lane::has_spilled` | 1 if there are messages in the queue | both ranks, under the queue's lock |
 //!
 //! Order: while the sender spills, it fills no slot. When the lane begins to spill, the messages in the slots are older
 //! than the messages in the queue. The receiver looks at its slot, then at `has_spilled`, and then, under the lock, at
-//! its slot again. Messages sent before the first spilled message are visible by then.
+//! its slot again. So at the second look, the messages sent before the first spilled message are visible.
 
 use std::collections::VecDeque;
 
@@ -29,32 +29,32 @@ use lehr_sync::{Arc, AtomicUsize, Cell, Mutex, Ordering};
 
 use super::offer::{Offer, OfferSlot};
 
-/// The slots of a lane: enough for several stages of a shift by which one rank may be ahead of another.
+/// The number of slots of a lane: enough for the messages of several shifts by which one rank may be ahead of another.
 const SLOTS: usize = if cfg!(any(loom, shuttle)) { 2 } else { 8 };
 
-/// The bytes of a message that fit in a line of 64 bytes, next to its flag, its head and its length.
+/// The maximum number of bytes of a message that fit in a line of 64 bytes, next to the flag, the head and the length.
 const SHORT: usize = 32;
 
 /// The bit of a length that says that the message was lent.
 const LENT: usize = 1 << (usize::BITS - 1);
 
-/// The number of long messages whose memory is kept.
+/// The maximum number of long messages whose memory a lane keeps for reuse.
 const KEPT: usize = 2;
 
-/// The call that a message belongs to, and a number that must be the same on both ranks.
+/// The call that a message belongs to, and a number that must be the same on all ranks.
 pub(super) type Head = [u64; 2];
 
-/// The state that both ends share.
+/// The state that the sender's and the receiver's end share.
 pub(super) struct Lane {
     slots: [CachePadded<Slot>; SLOTS],
-    /// Long messages, by slot.
+    /// The long message of each slot.
     long: [Cell<Vec<u8>>; SLOTS],
-    /// Offers, by slot.
+    /// The offer of each slot.
     pub(super) offers: [OfferSlot; SLOTS],
     taken: CachePadded<AtomicUsize>,
     has_spilled: CachePadded<AtomicUsize>,
     spilled: Mutex<VecDeque<(Head, Vec<u8>)>>,
-    /// Memory of long messages that were received, for reuse.
+    /// The memory of long messages that were received, for reuse.
     returned: Mutex<Vec<Vec<u8>>>,
 }
 
@@ -78,7 +78,7 @@ unsafe impl Sync for Lane {}
 // SAFETY: nothing in it is bound to a thread.
 unsafe impl Send for Lane {}
 
-/// The sender's end.
+/// The sender's end of a lane.
 pub(super) struct Outgoing {
     pub(super) to: usize,
     lane: Arc<Lane>,
@@ -89,7 +89,7 @@ pub(super) struct Outgoing {
     is_spilling: bool,
 }
 
-/// The receiver's end.
+/// The receiver's end of a lane.
 pub(super) struct Incoming {
     pub(super) from: usize,
     lane: Arc<Lane>,
@@ -99,7 +99,7 @@ pub(super) struct Incoming {
     told: usize,
 }
 
-/// The place of a lane's next message: a slot or the queue.
+/// The place of a lane's next message, a slot or the queue, and the head of that message.
 #[derive(Clone, Copy)]
 pub(super) enum NextMessage {
     Slot(Head),
@@ -131,7 +131,7 @@ impl Lane {
         }
     }
 
-    /// Copies a message into the memory of a slot that no reader looks at yet.
+    /// Copies a message into the long memory of a slot, which no reader looks at yet.
     pub(super) fn deposit(&self, slot: usize, parts: &[&[u8]]) {
         let mut memory = self.returned.lock().pop().unwrap_or_default();
         memory.clear();
@@ -141,7 +141,7 @@ impl Lane {
         self.long[slot].write(|long| unsafe { *long = memory });
     }
 
-    /// Takes the memory back, unread, because the offer was taken.
+    /// Takes back the long memory of a slot, unread, because the receiver has taken the offer.
     pub(super) fn withdraw(&self, slot: usize) {
         // SAFETY: as in `deposit`; a receiver that has taken an offer does not look here.
         let memory = self.long[slot].write(|long| unsafe { std::mem::take(&mut *long) });
@@ -161,7 +161,7 @@ impl Outgoing {
         Self { to, lane, sent: 0, freed: 0, is_spilling: false }
     }
 
-    /// Whether there is a slot for the next message. Only a receiver that takes messages makes room.
+    /// Whether there is a slot for the next message. Only a receiver that takes messages frees slots.
     pub(super) fn has_room(&mut self) -> bool {
         let lane = &*self.lane;
         // Acquire: pairs with the store in `Incoming::take`, which empties the queue.
@@ -175,7 +175,7 @@ impl Outgoing {
         self.sent - self.freed < SLOTS
     }
 
-    /// Sends a message made of these parts. A receiver that looks will find it; the caller must wake a sleeping one.
+    /// Sends a message that consists of `parts`. The caller must wake the receiver if it sleeps.
     pub(super) fn send(&mut self, head: Head, parts: &[&[u8]]) {
         let lane = &*self.lane;
         if self.sent - self.freed == SLOTS {
@@ -200,7 +200,8 @@ impl Outgoing {
         self.fill(head, length, parts);
     }
 
-    /// Like [`send`](Self::send), but lends the message if there is a slot for it; otherwise returns no offer.
+    /// Like [`send`](Self::send), but lends the message, and returns the offer, if the message is long and there is a
+    /// slot for it.
     pub(super) fn lend<'a>(&mut self, head: Head, parts: &'a [&'a [u8]]) -> Option<Offer<'a>> {
         let length = parts.iter().map(|part| part.len()).sum::<usize>();
         if length <= SHORT || self.is_spilling || !self.has_room() {
@@ -212,7 +213,7 @@ impl Outgoing {
         Some(offer)
     }
 
-    /// Fills the next slot, which is free.
+    /// Fills the next slot, which must be free, with the head, the length and, if it is short, the message.
     fn fill(&mut self, head: Head, length: usize, parts: &[&[u8]]) {
         let slot = &self.lane.slots[self.sent % SLOTS];
         slot.line.write(|line| {
@@ -238,10 +239,10 @@ impl Incoming {
         Self { from, lane, taken: 0, told: 0 }
     }
 
-    /// Returns the head of the message in the next slot, if there is one.
+    /// Returns the head of the message in the next slot, if the slot holds a message.
     fn holds(&self) -> Option<Head> {
         let slot = &self.lane.slots[self.taken % SLOTS];
-        // Acquire: pairs with the Release in `Outgoing::send`; the message is visible.
+        // Acquire: pairs with the Release in `Outgoing::fill`; the message is visible.
         if slot.sent.load(Ordering::Acquire) != self.taken + 1 {
             return None;
         }
@@ -265,8 +266,8 @@ impl Incoming {
         spilled.front().map(|(head, _)| NextMessage::Queue(*head))
     }
 
-    /// Takes the next message, which is at `place`, and shows its parts to `read`, once. Returns whether that made room
-    /// that the sender can see.
+    /// Takes the next message, which is at `place`, and shows its parts to `read`, once. Returns whether the sender can
+    /// now see more room.
     pub(super) fn take(&mut self, place: NextMessage, read: &mut dyn FnMut(&[&[u8]])) -> bool {
         let lane = &*self.lane;
         if let NextMessage::Queue(_) = place {

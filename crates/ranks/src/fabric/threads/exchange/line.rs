@@ -1,31 +1,31 @@
-//! Lines, used if every rank has a core: a flag for each rank, in one cache line with its message if the message is
-//! short.
+//! Lines, used if every rank has a core and there are few ranks. A line is a rank's flag, in one cache line with the
+//! rank's message if the message is short.
 //!
-//! With one counter, all ranks would wait for the same line. Here each rank has its own two lines, which it uses in
-//! turn. A short message then crosses in the line that also announces it. Each rank looks at all lines and folds for
-//! itself; all fold the same values, so all get the same result.
+//! With one counter, all ranks would wait for the same cache line. Instead, each rank has two lines of its own, which
+//! it uses in turn. A short message then moves between cores in the line that also announces it. Each rank looks at all
+//! lines and folds for itself; all fold the same values, so all get the same result.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
-//! | `Line::arrived` | exchanges in which the rank has arrived, counting only those that use this line | its rank, once per exchange |
+//! | `Line::arrived` | the number of the rank's arrivals, up to its last arrival by this line | the line's rank, in every second exchange |
 
 use crossbeam_utils::CachePadded;
 use lehr_sync::{AtomicUsize, Cell, Ordering};
 
-/// The maximum number of ranks that look at each other's lines.
+/// The maximum number of ranks for which lines are used, because each rank looks at the lines of all ranks.
 pub(super) const LINES_MAX: usize = 32;
 
-/// The number of words of a message that fit in a line of 64 bytes, next to its flag and its length.
+/// The maximum number of words of a message that fit in a line of 64 bytes, next to the flag and the length.
 const SHORT: usize = 6;
 
-/// A rank's flag and, if it is short, its message.
+/// A rank's flag and, if the rank's message is short, that message.
 #[repr(C)]
 pub(super) struct Line {
     arrived: AtomicUsize,
     message: Cell<Short>,
 }
 
-/// A message of at most `SHORT` words; a longer one is with the long messages.
+/// A message of at most `SHORT` words, or only the length of a longer message, which is elsewhere.
 #[repr(C)]
 struct Short {
     length: usize,
@@ -49,8 +49,8 @@ impl Line {
         if let Some(words) = short.words.get_mut(..message.len()) {
             words.copy_from_slice(message);
         }
-        // Release: publishes the message, and that its rank has read all that it wanted of earlier exchanges. Pairs
-        // with the Acquire in `has_arrived`.
+        // Release: publishes the message, and that the line's rank has finished reading earlier exchanges. Pairs with
+        // the Acquire in `has_arrived`.
         self.arrived.store(arrivals, Ordering::Release);
     }
 

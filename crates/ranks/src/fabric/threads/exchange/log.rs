@@ -1,29 +1,29 @@
-//! The calls of each rank, in order, so that the other ranks can compare them before they sleep.
+//! The log of each rank's calls, which the other ranks compare with their own log before they sleep.
 //!
-//! One-way calls (a broadcast, a reduction) let a rank run ahead of others, and some of its calls do not wait. So two
-//! ranks may have made different calls before they meet. Each rank therefore records its calls: the kind, and a digest
-//! of all its calls so far. A rank about to sleep compares its digest with every other rank's at the last call that
-//! both have made. Of two ranks that differ, the later one to sleep sees the difference. So if ranks have made
-//! different calls, at least one of them does not sleep.
+//! One-way calls (a broadcast, a reduction) let a rank run ahead of other ranks, because some of its calls do not wait.
+//! So two ranks may have made different calls before they meet. Each rank therefore records each call: its kind and
+//! number, and a digest of all calls so far. A rank that is about to sleep compares its digest with every other rank's
+//! digest, at the last call that both have made. Of two ranks that differ, the rank that goes to sleep later sees the
+//! difference. So if ranks have made different calls, at least one of them does not sleep.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
-//! | `Log::made` | calls that the rank has made | its rank, once a call |
-//! | `Entry` | one of the last calls | its rank, before it counts it |
+//! | `Log::made` | the number of calls that the rank has made | the log's rank, once per call |
+//! | `Entry` | one of the rank's last calls | the log's rank, before it counts the call |
 //!
-//! As long as no rank sleeps, only its own rank accesses a log: recording a call takes four stores to lines in its
-//! cache.
+//! As long as no rank sleeps, only the log's own rank accesses a log. So recording a call takes four stores to lines in
+//! that rank's cache.
 
 use lehr_sync::{AtomicUsize, Ordering, fence};
 
-/// The number of calls that are remembered. A rank cannot be that many calls ahead of another rank that it communicates
-/// with.
+/// The number of calls that a log remembers. A rank cannot be that many calls ahead of another rank that it
+/// communicates with.
 const KEPT: usize = if cfg!(any(loom, shuttle)) { 4 } else { 64 };
 
-/// A call and its number.
+/// A kind of call, and the call's number, which must be the same on all ranks.
 type Head = [u64; 2];
 
-/// The calls of one rank.
+/// The log of one rank's calls.
 pub(super) struct Log {
     made: AtomicUsize,
     entries: [Entry; KEPT],
@@ -36,7 +36,7 @@ struct Entry {
     digest: AtomicUsize,
 }
 
-/// The end that the rank itself writes with.
+/// The state with which a rank writes to its own log: the number of its calls, and their digest.
 #[derive(Default)]
 pub(super) struct Pen {
     made: usize,
@@ -54,19 +54,19 @@ impl Log {
         Self { made: AtomicUsize::new(0), entries: std::array::from_fn(|_| Entry::default()) }
     }
 
-    /// Records a call.
+    /// Records a call of this log's rank.
     pub(super) fn note(&self, pen: &mut Pen, head: Head) {
         let [call, number] = head.map(|word| word as usize);
-        // The golden ratio and a rotation: equal words in another order or position give another digest.
+        // The multiplication by the golden ratio and the rotation make the digest depend on the order of the words.
         let stir = |digest: usize, word: usize| {
             (digest.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as usize)
         };
         pen.digest = stir(stir(pen.digest, call), number);
         let entry = &self.entries[pen.made % KEPT];
-        // Release: a rank that sees one of the words below also sees the count of the earlier calls, and so knows that
+        // Release: a rank that sees one of the words below also sees the number of the earlier calls, and so knows that
         // the older entry is gone. Pairs with the fence in `at`.
         fence(Ordering::Release);
-        // Relaxed: published by the count.
+        // Relaxed: published by the store to `made`.
         entry.call.store(call, Ordering::Relaxed);
         // Relaxed: as above.
         entry.number.store(number, Ordering::Relaxed);
@@ -83,22 +83,23 @@ impl Log {
         self.made.load(Ordering::Acquire)
     }
 
-    /// Returns a call that was seen to have been made, and the digest up to it; `None` if it is no longer remembered.
+    /// Returns a call that the rank is known to have made, and the digest up to that call. Returns `None` if the log no
+    /// longer remembers the call.
     fn at(&self, place: usize) -> Option<(Head, usize)> {
         let entry = &self.entries[place % KEPT];
         // Relaxed, because `made` was read before, and is read again afterwards.
         let [call, number, digest] =
             [&entry.call, &entry.number, &entry.digest].map(|word| word.load(Ordering::Relaxed));
-        // Acquire: pairs with the Release fence in `note`; if one of the words belongs to a later call, so does the
-        // count below.
+        // Acquire: pairs with the Release fence in `note`; if one of the words belongs to a later call, `made` below
+        // counts all calls before that later call.
         fence(Ordering::Acquire);
         // Relaxed: ordered by the fence.
         let made = self.made.load(Ordering::Relaxed);
         (made - place < KEPT).then_some(([call as u64, number as u64], digest))
     }
 
-    /// Returns the first of the remembered calls in which this rank and another differ, as each rank made it; `None` if
-    /// they agree. If the call is no longer remembered, returns unknown calls.
+    /// Returns the first remembered call in which this log and another differ, as each of the two ranks made it; `None`
+    /// if the logs agree. If the logs differ only in calls that are no longer remembered, returns unknown calls.
     pub(super) fn divergence(&self, other: &Self) -> Option<[Head; 2]> {
         let both = self.made().min(other.made());
         let last = both.checked_sub(1)?;

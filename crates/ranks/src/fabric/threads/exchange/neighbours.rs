@@ -1,33 +1,33 @@
-//! Shifts, exchanges with neighbours, and one-way calls, between threads. There is a lane for each pair of ranks that
-//! communicate, and a seat to sleep in for each rank.
+//! Shifts, exchanges with neighbours, and one-way calls, between threads. There is a lane in each direction between two
+//! ranks that communicate. Each rank has a *seat*, in which it sleeps while it waits.
 //!
-//! These calls are collectives: all ranks make them, in the same order as all other collectives. So each message
-//! carries the number of earlier calls and the numbers that must be equal, and its receiver compares. A rank may wait
-//! for a message that will never arrive, because another rank has made another call. The waiting rank notices this in
-//! two cases:
+//! Shifts, exchanges with neighbours and one-way calls are collectives: all ranks make them, in the same order as all
+//! other collectives. So each message carries the number of its call and the numbers that must be equal on all ranks,
+//! and its receiver compares them. A rank may wait for a message that will never arrive, because another rank has made
+//! a different call. The waiting rank notices that the message will not come in two cases:
 //!
 //! - The other rank is in an exchange of all ranks that this rank has not reached. So the other rank has passed this
 //!   call without sending.
-//! - Another rank has sent a message of this call that is not expected.
+//! - Another rank has sent this rank a message of this call that this rank does not expect.
 //!
-//! A waiting rank checks for both before it sleeps. Before a rank that has arrived in an exchange sleeps there, it
-//! wakes the ranks that sleep while they wait for it. An unexpected message wakes the receiver.
+//! A waiting rank checks for both cases before it sleeps. Before a rank that has arrived in an exchange sleeps there,
+//! it wakes the ranks that sleep while they wait for a message from it. An unexpected message wakes its receiver.
 //!
-//! In a one-way broadcast or reduction, some ranks receive nothing, and run ahead of their receivers. They wait for
-//! room in the lane ([`poll_room`](Endpoint::poll_room)), so that they are ahead by at most the number of its slots. In
-//! these calls, the logs of the ranks reveal different calls (`log.rs`). A rank that abandons a receive must receive
-//! the message before its next call, so that no rank waits for room for ever.
+//! In a one-way broadcast or reduction, some ranks receive nothing, and run ahead of their receivers. Ranks that
+//! receive nothing wait for room in the lane ([`poll_room`](Endpoint::poll_room)), so that they are ahead by at most
+//! the number of the lane's slots. In one-way calls, the logs of the ranks reveal different calls (`log.rs`). A rank
+//! that abandons a receive must receive the message before its next call, so that no rank waits for room for ever.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
-//! | `Seat::asleep` | the rank that this rank waits for in its sleep, and the other rank from which it expects a message; 0 if it is awake | the rank that sleeps |
-//! | `Directory::count` | lanes that begin, or end, at this rank | who makes one, under the lock |
+//! | `Seat::asleep` | the rank that the sleeping rank waits for, and the other rank from which it expects a message; 0 if it is awake | the rank that sleeps |
+//! | `Directory::count` | the number of lanes that begin, or end, at this rank | the rank that makes a lane, under the lock |
 //!
-//! No rank sleeps for ever. A rank that is about to sleep raises `asleep`, and then looks at its lanes, the ends and
-//! the arrivals once more. A rank that sends, arrives or ends does so, and then looks at `asleep`. A fence between the
-//! two steps of each rank makes sure that at least one sees the write of the other. A spinning rank sends first, looks
-//! for its own message, and reaches its fence a little later. By then its line has left the core, and the fence costs
-//! nothing.
+//! No rank sleeps for ever. A rank that is about to sleep sets `asleep`, and then checks its lanes, the ended ranks and
+//! the arrivals once more. A rank first sends, arrives or ends, and then checks `asleep`. A fence between the two steps
+//! of each rank makes sure that at least one of the two ranks sees the write of the other. A spinning rank sends, spins
+//! for the message that it waits for, and reaches its fence a little later. By then its line has left the core, and the
+//! fence costs nothing.
 
 use std::task::{Context, Poll, Waker};
 
@@ -38,52 +38,54 @@ use super::lane::{Head, Incoming, Lane, Outgoing};
 use super::offer::Offer;
 use super::{CALL_BITS, Disagreement, Endpoint, Shared, Trouble};
 
-/// The number of looks at a lane before a spinning rank makes sure that its own neighbours are awake.
+/// The number of checks of a lane before a spinning rank makes sure that the receivers of its messages are awake.
 const LOOKS_FIRST: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 64 };
 
-/// The maximum number of messages that are lent at a time.
+/// The maximum number of messages that a rank lends at a time.
 const LOANS: usize = 2;
 
 /// Above this bit, `asleep` holds the other rank from which a message is expected.
 const BESIDES: u32 = usize::BITS / 2;
-/// The number above bit [`BESIDES`] of `asleep` if messages are expected from several ranks.
+/// The value above bit [`BESIDES`] of `asleep` that says that messages are expected from several ranks.
 const SEVERAL: usize = (1 << (BESIDES - 1)) - 1;
 /// The seat of a rank that sleeps while it waits for a neighbour.
 #[derive(Default)]
 pub(super) struct Seat {
     asleep: CachePadded<AtomicUsize>,
     waker: Mutex<Option<Waker>>,
-    /// The lanes from this rank, and those to it.
+    /// The lanes from this rank and, in `incoming`, the lanes to this rank.
     outgoing: Directory,
     incoming: Directory,
 }
 
-/// The lanes at one end of a rank, each with the rank at the lane's other end.
+/// The lanes that begin, or that end, at a rank, each with the rank at the lane's other end.
 #[derive(Default)]
 struct Directory {
     lanes: Mutex<Vec<(usize, Arc<Lane>)>>,
     count: AtomicUsize,
 }
 
-/// A rank's ends of its lanes.
+/// A rank's ends of its lanes, and the state of its calls over lanes.
 pub(super) struct Neighbours {
     outgoing: Vec<Outgoing>,
     incoming: Vec<Incoming>,
-    /// The number of calls begun, and the head of the current call.
+    /// The number of calls over lanes that this rank has begun.
     calls: u64,
     head: Head,
-    /// The number of the last abandoned call: messages of calls up to it have no receiver.
+    /// The number of the last abandoned call. Messages of that call and of earlier calls are discarded.
     given_up: u64,
     is_open: bool,
-    /// Ranks whose messages of the current call, or of an abandoned one, must be received before the next call.
+    /// The ranks whose messages of the current call, or of an abandoned call, this rank must receive before the next
+    /// call.
     owed: Vec<usize>,
-    /// Whether `asleep` may be raised.
+    /// Whether this rank has set `asleep` and not reset it.
     is_asleep: bool,
-    /// The receivers of `outgoing` that may have to be woken.
+    /// Positions in `outgoing`: the lanes whose receivers may have to be woken.
     unannounced: Vec<usize>,
 }
 
-/// Long messages to and from some ranks: they are sent at once, and received one after the other.
+/// A swap of long messages: a rank sends messages to some ranks at once, and receives messages from some ranks one
+/// after the other.
 pub(crate) struct Swap<'a> {
     pub(crate) told: &'a [(usize, &'a [&'a [u8]])],
     pub(crate) heard: &'a mut [Hearing<'a>],
@@ -91,7 +93,7 @@ pub(crate) struct Swap<'a> {
     progress: (bool, usize),
 }
 
-/// A rank to receive from, and the reader of its message's parts.
+/// A rank to receive a message from, and the function that reads the parts of the message.
 pub(crate) struct Hearing<'a> {
     pub(crate) from: usize,
     pub(crate) besides: Besides,
@@ -111,7 +113,7 @@ impl<'a> Swap<'a> {
     }
 }
 
-/// The ranks from which messages of this call are expected, besides the rank that is waited for.
+/// The ranks, besides the awaited rank, from which a rank expects messages of its current call.
 #[derive(Clone, Copy)]
 pub(crate) enum Besides {
     Nobody,
@@ -123,8 +125,8 @@ impl Directory {
     fn add(&self, other: usize, lane: Arc<Lane>) {
         let mut lanes = self.lanes.lock();
         lanes.push((other, lane));
-        // Release: pairs with the Acquire in `is_longer_than`. A rank that sees it late was not yet waited for by then,
-        // or sends something that wakes the sleeper.
+        // Release: pairs with the Acquire in `is_longer_than`. If a rank sees the new number late, no rank waited for
+        // it before, or its next message wakes the sleeper.
         self.count.store(lanes.len(), Ordering::Release);
     }
 
@@ -176,7 +178,7 @@ impl Neighbours {
 /// The methods that make up an exchange with neighbours: `begin`, then one `tell` and one `poll_hear` for each
 /// neighbour, then `finish`.
 impl Endpoint {
-    /// Begins a call. If the call before did not finish, its late messages are discarded.
+    /// Begins a call over lanes. If the call before did not finish, its late messages are discarded.
     pub(crate) fn begin(&mut self, call: u64, number: u64) {
         let neighbours = &mut self.neighbours;
         if neighbours.is_open {
@@ -203,7 +205,7 @@ impl Endpoint {
         self.neighbours.is_open = false;
     }
 
-    /// Sends a message made of these parts to a rank.
+    /// Sends a rank a message that consists of `parts`, without waiting.
     pub(crate) fn tell(&mut self, to: usize, parts: &[&[u8]]) {
         let (place, head) = (self.outgoing_to(to), self.neighbours.head);
         self.neighbours.outgoing[place].send(head, parts);
@@ -224,7 +226,7 @@ impl Endpoint {
     ///
     /// Cancel-safe as [`poll_hear`](Self::poll_hear) is; the first poll sends the outgoing messages.
     pub(crate) fn poll_swap(&mut self, swap: &mut Swap<'_>, context: &mut Context<'_>) -> Poll<Result<(), Trouble>> {
-        // The offers end when this call returns, on each way out, because they are dropped.
+        // The offers end when this call returns, whatever it returns, because they are dropped then.
         let mut offers = [const { None }; LOANS];
         if !swap.progress.0 {
             swap.progress.0 = true;
@@ -265,7 +267,7 @@ impl Endpoint {
         lane
     }
 
-    /// Wakes the receivers of the sent messages, if they sleep.
+    /// Wakes the receivers of the messages that this rank has sent, if they sleep.
     fn announce(&mut self) {
         if !self.neighbours.unannounced.is_empty() {
             // Orders the messages before the looks at `asleep`. Pairs with the fence in `sleep_in_the_seat`.
@@ -282,8 +284,8 @@ impl Endpoint {
             // Relaxed: ordered by the fence.
             let asleep = seat.asleep.load(Ordering::Relaxed);
             let (first, besides) = (asleep % (1 << BESIDES), asleep >> BESIDES);
-            // A message that the receiver also expects need not wake it: it finds the message when it is awake. An
-            // unexpected message must wake it.
+            // If the receiver sleeps while it waits for another rank's message and expects this message too, the
+            // message need not wake it. An unexpected message must wake the receiver.
             if asleep != 0 && (first == me || (besides != me && besides != SEVERAL)) {
                 seat.wake(shared);
             }
@@ -291,7 +293,7 @@ impl Endpoint {
     }
 
     /// Wakes ranks that sleep while they wait for a message of this rank, which is about to sleep itself, in an
-    /// exchange of all ranks. Called after a fence.
+    /// exchange of all ranks. The caller has run a fence before.
     pub(super) fn rouse(&mut self) {
         let seat = &self.shared.seats[self.rank];
         if seat.outgoing.is_longer_than(self.neighbours.outgoing.len()) {
@@ -314,7 +316,8 @@ impl Endpoint {
     /// Waits for the next message from a rank, and shows its bytes to `read`. On failure, returns the reason why it
     /// will not arrive.
     ///
-    /// Cancel-safe: it holds nothing; messages that it did not receive are discarded when the next call begins.
+    /// Cancel-safe: if dropped while it waits, it has taken no message. The next call discards the messages that this
+    /// call did not receive.
     pub(crate) fn poll_hear(
         &mut self,
         from: usize,
@@ -359,10 +362,10 @@ impl Endpoint {
         Poll::Ready(outcome.inspect_err(|trouble| self.note(*trouble)))
     }
 
-    /// After a one-way message was sent to a rank, waits until there is a slot for the next one. So a rank is never
-    /// further ahead of its receivers than a lane has slots.
+    /// After a one-way message was sent to a rank, waits until there is a slot for the next message. Because of this
+    /// wait, a rank is never ahead of a receiver by more messages than a lane has slots.
     ///
-    /// Cancel-safe: it holds nothing. If the wait is abandoned, the next message may have to go into the queue.
+    /// Cancel-safe. If the wait is abandoned, the next message may have to go into the lane's queue.
     pub(crate) fn poll_room(&mut self, to: usize, context: &mut Context<'_>) -> Poll<Result<(), Trouble>> {
         self.announce();
         let place =
@@ -399,7 +402,8 @@ impl Endpoint {
         }
     }
 
-    /// Announces in this rank's seat that it sleeps and waits for a rank; the caller then looks once more.
+    /// Announces in this rank's seat that it sleeps while it waits for rank `other`. The caller then checks for its
+    /// message once more.
     fn sleep_in_the_seat(&mut self, other: usize, besides: usize, waker: &Waker) {
         let seat = &self.shared.seats[self.rank];
         let replaced = seat.waker.lock().replace(waker.clone());
@@ -407,7 +411,7 @@ impl Endpoint {
         self.neighbours.is_asleep = true;
         // Relaxed: ordered by the fence.
         seat.asleep.store((other + 1) | besides << BESIDES, Ordering::Relaxed);
-        // Orders `asleep` and the log before the looks that follow, and sent messages before the looks at the
+        // Orders `asleep` and the log before the checks that follow, and sent messages before the checks of the
         // receivers' `asleep`. Pairs with itself, with the fences in `announce` and in `tell_of_room`, and with those
         // in `Shared::ring` and `Endpoint::sleep`.
         self.shared.fences.heavy();
@@ -454,7 +458,7 @@ impl Endpoint {
         }
     }
 
-    /// Returns the error that the calls of a rank and of this rank differ.
+    /// Returns the trouble that another rank's call differs from this rank's call.
     fn disagreement(&self, other: usize, head: Head) -> Trouble {
         let call = |head: Head| [head[0] % (1 << CALL_BITS), head[1]];
         let world = |rank: usize| self.shared.members[rank];
@@ -464,13 +468,13 @@ impl Endpoint {
         })
     }
 
-    /// Returns the reason why the message that this rank waits for will not arrive; `None` if it has arrived or still
-    /// may.
+    /// Returns the reason why the message that this rank waits for will not arrive; `None` if the message has arrived
+    /// or may still arrive.
     fn missing_from(&mut self, from: usize, besides: usize) -> Option<Trouble> {
         if let Some(trouble) = self.trouble_or_divergence(|ending| ending.world == self.shared.members[from]) {
             return Some(trouble);
         }
-        // Acquire: pairs with the Release in `arrive`; that rank's deposit and what it sent before are visible.
+        // Acquire: pairs with the Release in `arrive`; that rank's deposit and its earlier messages are visible.
         let arrivals = self.shared.ranks[from].arrivals.load(Ordering::Acquire);
         if arrivals > self.arrivals {
             let place = self.incoming_from(from);
@@ -481,7 +485,8 @@ impl Endpoint {
         self.unexpected(from, besides)
     }
 
-    /// Returns a disagreement if an unexpected rank has sent a message of this call, or of an earlier one.
+    /// Returns a disagreement if a rank has sent a message of this call that this rank does not expect. Messages of
+    /// earlier calls count too, unless they were abandoned.
     fn unexpected(&mut self, from: usize, besides: usize) -> Option<Trouble> {
         let seat = &self.shared.seats[self.rank];
         if seat.incoming.is_longer_than(self.neighbours.incoming.len()) {

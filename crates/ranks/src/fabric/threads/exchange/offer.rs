@@ -1,20 +1,21 @@
-//! Long messages that the receiver reads in place, while their sender spins.
+//! Long messages that the receiver reads in the sender's memory, while the sender spins.
 //!
-//! By default, a message is copied twice: into the lane's memory and out of it. This way a send never waits, and a call
-//! can be abandoned. For long messages, the second copy is half of the cost of an exchange. So a sender that spins
-//! anyway *lends* its message first: the receiver may copy it from the sender's own memory. An offer lasts no longer
-//! than one poll of the sender. Before that poll returns, a message that was not taken is *revoked*: it is copied into
-//! the lane's memory as usual. So no offer outlives its borrow, whatever happens to the future.
+//! By default, a message is copied twice: into the lane's memory and out of it. Because of the copies, a send never
+//! waits, and a call can be abandoned. For long messages, the second copy is half of the cost of an exchange. So a
+//! sender that spins anyway *lends* its message first: the receiver may read the message in the sender's own memory. An
+//! offer lasts no longer than one poll of the sender. Before that poll returns, the sender *revokes* an offer that was
+//! not taken: it copies the message into the lane's memory as usual. So no offer outlives its borrow, whatever happens
+//! to the future.
 //!
-//! | `OfferSlot::state` | meaning | who goes there |
+//! | `OfferSlot::state` | meaning | who sets it |
 //! | --- | --- | --- |
 //! | `OFFERED` | the parts may be taken | the sender, before it fills the slot |
 //! | `TAKING` | the receiver reads the parts | the receiver, from `OFFERED` |
-//! | `TAKEN` | it has read them | the receiver |
-//! | `REVOKED` | the message is in the slot's memory | the sender, from `OFFERED` |
+//! | `TAKEN` | the receiver has read the parts | the receiver |
+//! | `REVOKED` | the message is in the slot's memory in the lane | the sender, from `OFFERED` |
 //!
-//! Both ranks leave `OFFERED` by one compare-and-exchange, so only one of them does. A sender that is too late to
-//! revoke waits for the length of a copy, until the receiver has read the message.
+//! The sender and the receiver leave `OFFERED` by a compare-and-exchange, so only one of them succeeds. A sender that
+//! is too late to revoke waits for the length of a copy, until the receiver has read the message.
 
 use lehr_sync::{Arc, AtomicUsize, Cell, Ordering, spin_loop, thread::yield_now};
 
@@ -28,13 +29,13 @@ const OFFERED: usize = 1;
 const TAKING: usize = 2;
 const REVOKED: usize = 3;
 
-/// The number of looks before a sender that waits for a reader yields its core.
+/// The number of checks before a sender that waits for a reader yields its core.
 const LOOKS: u32 = 10_000;
 
-/// The memory for a slot's offers.
+/// The state of a lane slot's current offer, and the addresses of the lent parts.
 pub(super) struct OfferSlot {
     state: AtomicUsize,
-    /// The parts, as they are in the sender's memory; unused ones are empty.
+    /// The address and the length of each part in the sender's memory; unused entries have length 0.
     parts: Cell<[(*const u8, usize); PARTS]>,
 }
 
@@ -44,19 +45,19 @@ unsafe impl Sync for OfferSlot {}
 // SAFETY: as above.
 unsafe impl Send for OfferSlot {}
 
-/// A message that is on offer. Once it is dropped, nothing reads the parts.
+/// A message that the sender has offered to the receiver. Once it is dropped, nothing reads the parts.
 pub(super) struct Offer<'a> {
     lane: Arc<Lane>,
     slot: usize,
     parts: &'a [&'a [u8]],
 }
 
-/// Ends the reading, even if it panics.
+/// Ends the receiver's reading of an offer when dropped, even if the reader panics.
 struct Taking<'a>(&'a OfferSlot);
 
 impl Drop for Taking<'_> {
     fn drop(&mut self) {
-        // Release: the reads are over. Pairs with the Acquire in `Offer::is_taken`.
+        // Release: the receiver's reads are over. Pairs with the Acquire in `Offer::is_taken`.
         self.0.state.store(TAKEN, Ordering::Release);
     }
 }
@@ -67,7 +68,7 @@ impl OfferSlot {
     }
 
     /// Shows the parts of a lent message to `read` and returns true; returns false if the offer was revoked. The
-    /// receiver calls it once, when the slot holds that message.
+    /// receiver calls this method once, when the slot holds that message.
     pub(super) fn take(&self, read: &mut dyn FnMut(&[&[u8]])) -> bool {
         // Acquire: pairs with the Release in `Offer::drop`; what was deposited instead is visible. The slot's flag
         // makes the parts visible.
@@ -107,7 +108,7 @@ impl<'a> Offer<'a> {
         Self { lane, slot, parts }
     }
 
-    /// Whether the message has been read.
+    /// Whether the receiver has read the message.
     pub(super) fn is_taken(&self) -> bool {
         // Acquire: pairs with the Release in `Taking::drop`; the reads are over.
         self.lane.offers[self.slot].state.load(Ordering::Acquire) == TAKEN
