@@ -3,9 +3,9 @@
 //!
 //! The columns of the table `items` decide which items are compared: `sequence` (as in FASTA), `fingerprint` (as in
 //! FPS), or otherwise numbers. Numbers may be missing. There are three output tables. `matrix` has the pairs (0,1),
-//! (0,2), …, (1,2), … in one column. `items` has the ids; the number of items for each id, if equal items are
-//! collapsed; and the structures of compounds, if the input has a column `smiles`. `members` maps each row of the input
-//! to its item. The job saves finished pairs while it runs.
+//! (0,2), …, (1,2), … in one column. `items` has the ids. If equal items are collapsed, `items` also has the number of
+//! items for each id. If the input has a column `smiles`, `items` has the structures too. `members` maps each row of the
+//! input to its item. The job saves finished pairs while it runs.
 
 use std::path::{Path, PathBuf};
 

@@ -6,8 +6,8 @@
 //! | condensed: the pairs (0,1), (0,2), …, (1,2), … | N (N - 1) / 2 | 1 |
 //! | full: symmetric, 0 on the diagonal | N | N |
 //!
-//! A missing dissimilarity is NaN. A second table with N rows has the names of the items, the number of equal items that
-//! each row represents, and the structures of compounds. A third table has known classes of the items.
+//! A missing dissimilarity is NaN. A second table with N rows has the names of the items and, if there are any, their
+//! weights and the structures of compounds. A third table has known classes of the items.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -37,8 +37,8 @@ pub(crate) const COLUMN: &str = "dissimilarity";
 /// Reads the matrix from the inputs, and its items and their classes if the inputs include them.
 ///
 /// # Errors
-/// Returns [`Failure::Input`] for a table that is not a matrix, for invalid dissimilarities, for a wrong number of
-/// items, or for classes of none of the items.
+/// Returns [`Failure::Input`] for a table that is not a matrix, for invalid dissimilarities, and for a wrong number of
+/// items. Also returns it for classes that belong to none of the items.
 pub(crate) fn of_inputs(inputs: &Inputs) -> Result<Matrix, Failure> {
     let mut matrix = without_classes(inputs)?;
     if let Some(labels) = inputs.optional(LABELS) {

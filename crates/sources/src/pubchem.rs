@@ -119,8 +119,8 @@ pub struct Similar {
 
 /// Makes a data set of compounds, with one row for each compound in the order of `cids`.
 ///
-/// The columns are `id` (the CID as text), `title`, `smiles`, `fingerprint` (881 bits in hexadecimal digits, as in FPS
-/// files), and one column for each of `properties`. A property has numbers if all its values are numbers, and texts
+/// The columns are `id` (the CID as text), `title`, `smiles` and `fingerprint`: 881 bits in hexadecimal digits, as in
+/// FPS files. Each of `properties` is a further column. A property has numbers if all its values are numbers, and texts
 /// otherwise. A compound without a number has a gap there, and a compound without a text has an empty text.
 ///
 /// # Example
