@@ -216,6 +216,7 @@ impl Communicator {
         if self.shared().owed().is_some() {
             self.hear_what_is_owed(call).await?;
         }
+        let _noting = if self.shared().is_waiting() { self.noting(Activity::Communication, call.name()) } else { None };
         while self.shared().is_waiting() {
             self.wait(call).await?;
         }

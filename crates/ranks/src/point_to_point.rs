@@ -261,6 +261,7 @@ impl Communicator {
     /// ```
     pub async fn probe(&self, wanted: Wanted) -> Result<Status, Error> {
         let pattern = self.pattern(Traffic::Messages, wanted);
+        let _noting = self.noting(Activity::Communication, "probe");
         let probing = Probing::new(&*self.fabric, pattern, "probe");
         let found = self.patiently(probing, &wanted, "probe").await?;
         Ok(Status { source: self.group.local(found.source), tag: found.label.tag, bytes: found.length })

@@ -367,16 +367,17 @@ impl Builder {
             // On failure the dispatcher is dropped here, which ends and joins the threads that did start.
             let pinned = self.pinning.core_of(index).map(|core| (core, told.clone()));
             let share = shares.next();
-            let started = thread::spawn_with_stack(format!("{name}-{index}"), self.stack_bytes, move || {
-                if let Some((core, told)) = pinned {
-                    // No thread receives this any more if another thread could not be started.
-                    let _ = told.send((core, pinning::pin(core)));
-                }
-                if let Some(share) = share {
-                    pinning::keep_to(&share);
-                }
-                worker::run(shared, index, local, forks);
-            });
+            let started =
+                thread::spawn_with_stack(watchdog::thread_name(&name, index, threads), self.stack_bytes, move || {
+                    if let Some((core, told)) = pinned {
+                        // No thread receives this any more if another thread could not be started.
+                        let _ = told.send((core, pinning::pin(core)));
+                    }
+                    if let Some(share) = share {
+                        pinning::keep_to(&share);
+                    }
+                    worker::run(shared, index, local, forks);
+                });
             match started {
                 Ok(worker) => dispatcher.workers.push(worker),
                 Err(error) => {

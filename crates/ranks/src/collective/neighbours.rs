@@ -47,7 +47,8 @@ impl Communicator {
 
     /// Receives and discards the messages that this rank must still receive from an abandoned call.
     pub(crate) async fn hear_what_is_owed(&mut self, call: Call) -> Result<(), Error> {
-        let mut talk = Talk { communicator: self, call, _noting: None };
+        let _noting = self.noting(Activity::Communication, call.name());
+        let mut talk = Talk { communicator: self, call, _noting };
         while let Some(from) = talk.endpoint().owed() {
             talk.hear(from, Besides::Several, |_| {}).await?;
         }

@@ -2,7 +2,7 @@
 
 use lehr_ranks::fabric::Kind;
 use lehr_ranks::trace::{Activity, Trace};
-use lehr_ranks::{Layout, run_on};
+use lehr_ranks::{Layout, Wanted, run_on};
 use lehr_runtime::Dispatcher;
 
 #[test]
@@ -48,6 +48,31 @@ fn every_call_is_noted_and_waits_lie_inside_of_calls() {
         assert_eq!(json.matches(r#""ph":"M""#).count(), 4);
         assert_eq!(json.matches('{').count(), json.matches('}').count());
         assert!(json.starts_with('{') && json.ends_with("]}\n"));
+    }
+}
+
+#[test]
+fn a_probe_is_a_call_whose_wait_is_subtracted_once() {
+    let dispatcher = Dispatcher::new(2).unwrap();
+    for kind in Kind::ALL {
+        let trace = Trace::new();
+        run_on(&dispatcher, kind, Layout::threads(2), |mut comm| {
+            comm.record(&trace);
+            async move {
+                if comm.rank() == 0 {
+                    comm.probe(Wanted::ANY).await.unwrap();
+                    comm.receive::<u8>(1, 0).await.unwrap();
+                } else {
+                    comm.send(0, 0, &[7_u8]).await.unwrap();
+                }
+                let sums = comm.stop_recording().unwrap();
+                assert!(sums.communication_s >= -1e-9 && sums.wait_s >= 0.0, "{kind:?}: {sums:?}");
+            }
+        })
+        .unwrap();
+        let spans = trace.spans(0);
+        let calls: Vec<_> = spans.iter().filter(|span| span.activity == Activity::Communication).collect();
+        assert_eq!(calls.iter().map(|span| span.name).collect::<Vec<_>>(), ["probe", "receive"], "{kind:?}");
     }
 }
 

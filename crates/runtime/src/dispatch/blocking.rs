@@ -196,7 +196,7 @@ impl Spares {
         let (own, dispatcher) = (spare.clone(), shared.clone());
         // Relaxed: changed under the lock, which `end` takes before it looks at the number.
         shared.running.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{}-spare-{number}", self.name);
+        let name = super::watchdog::thread_name(&self.name, slot, shared.threads);
         let started = thread::spawn_with_stack(name, self.stack_bytes, move || live(&dispatcher, &own));
         match started {
             Ok(thread) => {

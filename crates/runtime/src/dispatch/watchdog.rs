@@ -26,7 +26,7 @@ use super::{Shared, with_current};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stuck {
-    /// The number of the worker, from 0.
+    /// The number of the worker, from 0. The numbers of spare threads follow those of the workers.
     pub worker: usize,
     /// The name of the worker's thread.
     pub thread: String,
@@ -236,6 +236,14 @@ struct Watch {
     seen: Vec<Seen>,
 }
 
+/// Returns the name of the thread with a number. The numbers of spare threads follow those of the workers.
+pub(super) fn thread_name(dispatcher: &str, number: usize, workers: usize) -> String {
+    match number.checked_sub(workers) {
+        None => format!("{dispatcher}-{number}"),
+        Some(spare) => format!("{dispatcher}-spare-{spare}"),
+    }
+}
+
 struct Seen {
     turns: usize,
     at: Moment,
@@ -262,7 +270,7 @@ impl Watch {
             let note = self.shared.doing[worker].note.lock().clone();
             told.push(Stuck {
                 worker,
-                thread: format!("{}-{worker}", self.name),
+                thread: thread_name(&self.name, worker, self.shared.threads),
                 task: note.task.map(|name| name.to_string()),
                 reason: note.reason,
                 since: now.since(seen.at),

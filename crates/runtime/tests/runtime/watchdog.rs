@@ -53,6 +53,50 @@ fn the_watchdog_reports_thread_task_and_reason_of_every_stuck_worker() {
     }
 }
 
+#[test]
+fn the_watchdog_reports_a_spare_thread_by_its_own_name() {
+    let reports = Port::<Stuck>::new();
+    let told = reports.clone();
+    let dispatcher = Builder::new()
+        .name("watched")
+        .threads(1)
+        .spares(1)
+        .watchdog(Duration::from_millis(1), move |stuck| told.post(stuck).unwrap())
+        .start()
+        .unwrap();
+    let (inside, leave) = (Port::new(), Port::new());
+    let stay = |name: &'static str| {
+        let (inside, leave) = (inside.clone(), leave.clone());
+        let stay = move || {
+            let thread = std::thread::current().name().unwrap().to_owned();
+            inside.post((name, thread)).unwrap();
+            crate::until(|| leave.try_receive().is_some());
+        };
+        move |is_blocking: bool| if is_blocking { blocking("a slow disk", stay) } else { stay() }
+    };
+    let (first, second) = (stay("first"), stay("second"));
+    let tasks = [
+        dispatcher.spawn(named("first", async move { first(true) })),
+        dispatcher.spawn(named("second", async move { second(false) })),
+    ];
+    // The second task runs on the spare thread, because the first one blocks the only worker.
+    let mut running = block_on(inside.take(2)).unwrap();
+    running.sort();
+    let expected = [("first", "watched-0"), ("second", "watched-spare-0")];
+    assert_eq!(running, expected.map(|(task, thread)| (task, thread.to_owned())));
+    let mut reported = [None, None];
+    while reported.iter().any(Option::is_none) {
+        let report = block_on(reports.receive()).unwrap();
+        let place = expected.iter().position(|(task, _)| report.task.as_deref() == Some(task));
+        if let Some(place) = place {
+            reported[place] = Some((report.worker, report.thread));
+        }
+    }
+    assert_eq!(reported, [Some((0, "watched-0".to_owned())), Some((1, "watched-spare-0".to_owned()))]);
+    (0..2).for_each(|_| leave.post(()).unwrap());
+    tasks.into_iter().for_each(|task| block_on(task).unwrap());
+}
+
 // Catalogue: 64
 #[test]
 fn the_watchdog_says_when_no_worker_gets_on_and_what_waits_behind() {
