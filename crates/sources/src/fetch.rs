@@ -11,14 +11,16 @@ use hyper::header::{self, HeaderMap};
 use hyper::{Method, StatusCode};
 use lehr_runtime::{Clock, Task, blocking};
 use lehr_services::{
-    Call, Code, Contract, Exclusive, Fault, Handlers, Host, Operation, Reference, Service, Starting, Stop, Version,
+    Call, Code, Contract, Exclusive, Fault, Handlers, Host, Independent, Kind, Operation, Reference, Service, Starting,
+    Stop, Subscribe, Version, in_words,
 };
 use lehr_sync::{Arc, Mutex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::transfer::{Getter, TransferRequest};
+use crate::allowed::Allowed;
+use crate::transfer::{Bounds, Getter, TransferRequest};
 
 /// The path of the service that fetches files.
 pub const FETCH: &str = "/fetch";
@@ -53,8 +55,8 @@ pub struct Fetched {
 pub struct Transfer {
     /// The URL of the file.
     pub url: String,
-    /// The stage of the transfer.
-    pub stage: Stage,
+    /// The state of the transfer.
+    pub state: State,
     /// The number of bytes that have arrived.
     pub bytes: u64,
     /// The size of the file in bytes, if the host has given it.
@@ -67,19 +69,22 @@ pub struct Transfer {
     /// The host's validator (entity tag or date) of the version to which the bytes belong, if the host has sent one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
+    /// The key of the request, if it had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     /// The number of times that the transfer was resumed.
     pub resumed: u32,
     /// The reason why the transfer failed, if it failed.
     pub fault: Option<Fault>,
 }
 
-/// The stage of a transfer.
+/// The state of a transfer.
 ///
 /// # Example
 /// See [`Fetch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Stage {
+pub enum State {
     /// Bytes are arriving.
     Running,
     /// The whole file is there. If the request gave a checksum, the file has this checksum.
@@ -92,16 +97,16 @@ pub enum Stage {
 
 impl Contract for Fetched {
     const NAME: &'static str = "lehr/fetch";
-    const VERSION: Version = Version::new(1, 0);
+    const VERSION: Version = Version::new(2, 0);
 }
 
-/// Starts to fetch a file. The state shows the progress. A file whose transfer failed or was cancelled may be requested
-/// again.
+/// Starts to fetch a file, and returns its name as the id of a job. The document shows the progress, and [`Wait`] waits
+/// for the end. A file whose transfer failed or was cancelled may be requested again.
 ///
 /// # Example
 /// See [`Fetch`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
-#[operation(contract = Fetched, verb = Upsert, name = "get_file", key = name)]
+#[operation(contract = Fetched, verb = Upsert, name = "get_file", reply = Started, key = name)]
 pub struct Get {
     /// The name under which the file is stored: letters, digits, `.`, `_` and `-`, not beginning with `.`.
     pub name: String,
@@ -110,6 +115,74 @@ pub struct Get {
     /// The expected SHA-256, in hexadecimal.
     #[serde(default)]
     pub sha256: Option<String>,
+    /// Whether to fetch a file again that is already there. The earlier file stays until the new one is complete.
+    /// Default: no.
+    #[serde(default)]
+    pub replace: bool,
+    /// A key of the request. If a request with this key has begun the transfer, nothing more is begun. Default: none.
+    #[serde(default)]
+    pub key: Option<String>,
+}
+
+impl Get {
+    /// Creates a request for a file from a URL.
+    ///
+    /// # Example
+    /// See [`Fetch`].
+    pub fn new(name: impl Into<String>, url: impl Into<String>) -> Self {
+        Self { name: name.into(), url: url.into(), sha256: None, replace: false, key: None }
+    }
+}
+
+/// The transfer that a request began.
+///
+/// # Example
+/// See [`Fetch`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Started {
+    /// The id of the job, which is the file's name.
+    pub job: String,
+}
+
+/// Waits until a transfer has ended, or until the timeout.
+///
+/// # Example
+/// See [`Fetch`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = Fetched, verb = Query, name = "wait", reply = Waited, key = job)]
+pub struct Wait {
+    /// The file's name.
+    pub job: String,
+    /// The number of milliseconds after which the current state is returned. Default: no limit; wait until the
+    /// transfer has ended.
+    #[serde(default)]
+    pub timeout_ms: Option<u64>,
+}
+
+/// A transfer as [`Wait`] returns it.
+///
+/// # Example
+/// See [`Fetch`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Waited {
+    /// The file's name.
+    pub file: String,
+    /// The transfer.
+    #[serde(flatten)]
+    pub transfer: Transfer,
+    /// The progress, if the host has given the size of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Share>,
+}
+
+/// The share of a file that has arrived.
+///
+/// # Example
+/// See [`Fetch`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Share {
+    /// The fraction of the bytes, from 0 to 1.
+    pub fraction: f64,
 }
 
 /// Cancels a transfer, and removes the bytes that have arrived.
@@ -117,10 +190,10 @@ pub struct Get {
 /// # Example
 /// See [`Fetch`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
-#[operation(contract = Fetched, verb = Update, name = "cancel", key = name)]
+#[operation(contract = Fetched, verb = Update, name = "cancel", key = job)]
 pub struct Cancel {
     /// The file's name.
-    pub name: String,
+    pub job: String,
 }
 
 /// Removes a file, or a transfer that has ended, from the disk and the state.
@@ -146,24 +219,52 @@ pub struct Progress {
     pub transfer: Transfer,
 }
 
+/// The settings of a service that a workflow creates.
+///
+/// # Example
+/// ```
+/// let settings: lehr_sources::FetchSettings = serde_json::from_str(r#"{ "from": ["data.example.org"] }"#).unwrap();
+/// assert!(!settings.private);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FetchSettings {
+    /// The hosts from which files may be fetched: `name`, `name:port`, or `.name` for all names below it.
+    #[schemars(length(min = 1))]
+    pub from: Vec<String>,
+    /// Whether these hosts may be in private networks and on this machine. Default: no.
+    #[serde(default)]
+    pub private: bool,
+    /// The largest file, in bytes. Default: 4 GiB.
+    #[serde(default)]
+    pub bytes: Option<u64>,
+}
+
+impl FetchSettings {
+    fn getter(&self) -> Result<Getter, Fault> {
+        let allowed = Allowed::new(&self.from)?;
+        let allowed = if self.private { allowed.private() } else { allowed };
+        let usual = Bounds::default();
+        Getter::new(allowed, Bounds { bytes: self.bytes.unwrap_or(usual.bytes), ..usual }, None)
+    }
+}
+
 /// The service that fetches files into a folder.
 ///
 /// # Example
 /// ```no_run
-/// use lehr_sources::{Allowed, Bounds, FETCH, Fetch, Get, Getter, Stage};
-/// use lehr_services::{Event, Fault, Host, Subscribe};
+/// use lehr_sources::{Allowed, Bounds, FETCH, Fetch, Get, Getter, State, Wait};
+/// use lehr_services::{Fault, Host};
 /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
 /// let host = Host::new(dispatcher.handle());
 /// let getter = Getter::new(Allowed::new(["data.example.org"])?, Bounds::default(), None)?;
 /// let fetch = Fetch::new(getter, "data/fetched")?;
 /// lehr_runtime::block_on(async {
 ///     let fetch = host.start(FETCH, move || fetch.clone()).await?;
-///     let mut changes = fetch.subscribe(Subscribe::default()).await?;
-///     let url = "https://data.example.org/blocks.csv".to_owned();
-///     fetch.call(Get { name: "blocks.csv".to_owned(), url, sha256: None }).await?;
-///     while fetch.get().await?.files["blocks.csv"].stage == Stage::Running {
-///         changes.next().await.unwrap();
-///     }
+///     let url = "https://data.example.org/blocks.csv";
+///     let job = fetch.call(Get::new("blocks.csv", url)).await?.job;
+///     let ended = fetch.call(Wait { job, timeout_ms: None }).await?;
+///     assert_eq!((ended.file.as_str(), ended.transfer.state), ("blocks.csv", State::Done));
 ///     Ok::<(), Fault>(())
 /// })
 /// # ?; Ok::<(), Fault>(())
@@ -193,6 +294,34 @@ impl Fetch {
         let folder = folder.into();
         std::fs::create_dir_all(&folder).map_err(|error| disk(&folder, &error))?;
         Ok(Self { fetched: Fetched::default(), getter, folder, is_kept: false, running: Arc::default() })
+    }
+
+    /// Lets workflows create the service by its contract. The files go to this folder. The configuration of the service
+    /// names the hosts: see [`FetchSettings`].
+    ///
+    /// Only a process that runs its user's own workflows may do this. On a node, the operator names the hosts.
+    ///
+    /// # Example
+    /// ```
+    /// let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+    /// let host = lehr_services::Host::new(dispatcher.handle());
+    /// lehr_sources::Fetch::register(&host, "data/fetched");
+    /// assert_eq!(host.constructors(), ["lehr/fetch"]);
+    /// ```
+    pub fn register(host: &Host, folder: impl Into<PathBuf>) {
+        let folder = folder.into();
+        let configuration = Some(schemars::schema_for!(FetchSettings).to_value());
+        let kind = Kind { configuration, partners: BTreeMap::new(), fixed: Vec::new() };
+        host.register_kind(Fetched::NAME, kind, move |host, placement| {
+            let folder = folder.clone();
+            Box::pin(async move {
+                let told = placement.told().cloned().unwrap_or_else(|| serde_json::json!({}));
+                let settings: FetchSettings = serde_json::from_value(told)
+                    .map_err(|error| Fault::new(Code::InvalidValue, in_words(&error.to_string())))?;
+                let service = Self::new(settings.getter()?, folder)?;
+                host.start(placement, move || service.clone()).await.map(drop)
+            })
+        });
     }
 
     /// Starts to fetch a file from its source.
@@ -245,21 +374,21 @@ impl Service for Fetch {
     }
 
     fn handlers(on: &mut Handlers<Self>) {
-        on.exclusive::<Get>().exclusive::<Cancel>().exclusive::<Remove>().exclusive::<Progress>();
+        on.exclusive::<Get>().independent::<Wait>().exclusive::<Cancel>().exclusive::<Remove>().exclusive::<Progress>();
     }
 
     async fn start(&mut self, starting: &Starting) -> Result<(), Fault> {
         self.running.lock().clear();
         self.is_kept = starting.is_kept();
         let mut names = Vec::new();
-        for (name, transfer) in self.fetched.files.iter_mut().filter(|(_, transfer)| transfer.stage == Stage::Running) {
+        for (name, transfer) in self.fetched.files.iter_mut().filter(|(_, transfer)| transfer.state == State::Running) {
             // The allowed hosts may have changed since the request.
             match self.getter.allowed().check(&transfer.url) {
                 Ok(_) => {
                     transfer.resumed += 1;
                     names.push(name.clone());
                 }
-                Err(fault) => (transfer.stage, transfer.fault) = (Stage::Failed, Some(fault)),
+                Err(fault) => (transfer.state, transfer.fault) = (State::Failed, Some(fault)),
             }
         }
         let goes_on: Vec<String> = names.iter().map(|name| partial(name)).collect();
@@ -295,7 +424,8 @@ fn remove_partial(folder: &Path, goes_on: &[String]) -> io::Result<()> {
 }
 
 impl Exclusive<Get> for Fetch {
-    async fn handle(&mut self, Get { name, url, sha256 }: Get, call: &Call) -> Result<(), Fault> {
+    async fn handle(&mut self, get: Get, call: &Call) -> Result<Started, Fault> {
+        let Get { name, url, sha256, replace, key } = get;
         let mut faults = Vec::new();
         if !is_name(&name) {
             faults.push(format!("name: expected 1 to 100 letters, digits, \".\", \"_\" and \"-\", not beginning with \".\", found {name:?}"));
@@ -308,13 +438,24 @@ impl Exclusive<Get> for Fetch {
             return Err(Fault::new(Code::InvalidValue, faults.join("; ")));
         }
         self.getter.allowed().check(&url)?;
-        let before = self.fetched.files.get(&name).map(|transfer| transfer.stage);
-        if matches!(before, Some(Stage::Running | Stage::Done)) {
-            return Err(Fault::new(Code::DuplicateEntry, format!("there is a file {name:?}; remove it first")));
+        if let Some(before) = self.fetched.files.get(&name) {
+            if before.key.is_some() && before.key == key {
+                return Ok(Started { job: name });
+            }
+            match before.state {
+                State::Running => {
+                    return Err(Fault::new(Code::DuplicateEntry, format!("the file {name:?} is being fetched")));
+                }
+                State::Done if !replace => {
+                    let reason = format!("there is a file {name:?}; remove it first, or fetch it with replace");
+                    return Err(Fault::new(Code::DuplicateEntry, reason));
+                }
+                State::Done | State::Failed | State::Cancelled => {}
+            }
         }
-        let is_running = |transfer: &&Transfer| transfer.stage == Stage::Running;
+        let is_running = |transfer: &&Transfer| transfer.state == State::Running;
         if self.fetched.files.values().filter(is_running).count() >= RUNNING_MAX {
-            let reason = format!("{RUNNING_MAX} files are being brought");
+            let reason = format!("{RUNNING_MAX} files are being fetched");
             return Err(Fault::new(Code::QueuingLimitExceeded, reason).retry_after(Duration::from_secs(10)));
         }
         if self.fetched.files.len() >= TRANSFERS_MAX {
@@ -322,26 +463,54 @@ impl Exclusive<Get> for Fetch {
         }
         let transfer = Transfer {
             url,
-            stage: Stage::Running,
+            state: State::Running,
             bytes: 0,
             bytes_all: None,
             sha256: None,
             expected: sha256.map(|sum| sum.to_ascii_lowercase()),
             mark: None,
+            key,
             resumed: 0,
             fault: None,
         };
         self.begin(&name, &transfer, call.own()?, &call.host()?);
-        self.fetched.files.insert(name, transfer);
-        Ok(())
+        self.fetched.files.insert(name.clone(), transfer);
+        Ok(Started { job: name })
+    }
+}
+
+impl Independent<Wait> for Fetch {
+    async fn handle(Wait { job, timeout_ms }: Wait, call: &Call) -> Result<Waited, Fault> {
+        let own = call.own::<Fetched>()?;
+        let now = async || own.get().await?.files.get(&job).cloned().ok_or_else(|| unknown(&job));
+        let ended = async {
+            let mut changes = own.subscribe(Subscribe::default().keys([&job])).await?;
+            loop {
+                let transfer = now().await?;
+                if transfer.state != State::Running {
+                    return Ok::<_, Fault>(transfer);
+                }
+                changes.next().await.map_err(|end| Fault::new(Code::ServiceStopping, end.to_string()))?;
+            }
+        };
+        let transfer = match timeout_ms.map(Duration::from_millis) {
+            None => ended.await?,
+            Some(limit) => match call.host()?.clock().timeout(limit, ended).await {
+                Ok(ended) => ended?,
+                Err(_) => now().await?,
+            },
+        };
+        let progress = transfer.bytes_all.filter(|all| *all > 0);
+        let progress = progress.map(|all| Share { fraction: (transfer.bytes as f64 / all as f64).min(1.0) });
+        Ok(Waited { file: job, transfer, progress })
     }
 }
 
 impl Exclusive<Cancel> for Fetch {
-    async fn handle(&mut self, Cancel { name }: Cancel, _: &Call) -> Result<(), Fault> {
+    async fn handle(&mut self, Cancel { job: name }: Cancel, _: &Call) -> Result<(), Fault> {
         let transfer = self.fetched.files.get_mut(&name).ok_or_else(|| unknown(&name))?;
-        if transfer.stage != Stage::Running {
-            return Err(Fault::new(Code::InvalidValue, format!("{name:?} is not being brought")));
+        if transfer.state != State::Running {
+            return Err(Fault::new(Code::InvalidValue, format!("{name:?} is not being fetched")));
         }
         let task = self.running.lock().remove(&name);
         if let Some(task) = task {
@@ -349,7 +518,7 @@ impl Exclusive<Cancel> for Fetch {
             let _ = task.cancel().await;
         }
         let _ = blocking("a file", || std::fs::remove_file(self.folder.join(partial(&name))));
-        transfer.stage = Stage::Cancelled;
+        transfer.state = State::Cancelled;
         Ok(())
     }
 }
@@ -357,10 +526,10 @@ impl Exclusive<Cancel> for Fetch {
 impl Exclusive<Remove> for Fetch {
     async fn handle(&mut self, Remove { name }: Remove, _: &Call) -> Result<(), Fault> {
         let transfer = self.fetched.files.get(&name).ok_or_else(|| unknown(&name))?;
-        if transfer.stage == Stage::Running {
-            return Err(Fault::new(Code::InvalidValue, format!("{name:?} is being brought; cancel that first")));
+        if transfer.state == State::Running {
+            return Err(Fault::new(Code::InvalidValue, format!("{name:?} is being fetched; cancel that first")));
         }
-        if transfer.stage == Stage::Done {
+        if transfer.state == State::Done {
             let place = self.folder.join(&name);
             match blocking("a file", || std::fs::remove_file(&place)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(disk(&place, &error)),
@@ -379,8 +548,8 @@ impl Exclusive<Progress> for Fetch {
             return Err(fault.log(format!("asked by {caller}")));
         }
         match self.fetched.files.get_mut(&name) {
-            Some(known) if known.stage == Stage::Running => {
-                if transfer.stage != Stage::Running {
+            Some(known) if known.state == State::Running => {
+                if transfer.state != State::Running {
                     // The task that sent this request is about to end and waits for the answer, so it is not cancelled.
                     if let Some(task) = self.running.lock().remove(&name) {
                         task.detach();
@@ -453,12 +622,12 @@ impl Bringing {
         match self.bring().await {
             Ok(sum) => {
                 self.transfer.sha256 = Some(sum);
-                self.transfer.stage = Stage::Done;
+                self.transfer.state = State::Done;
             }
             Err(fault) => {
                 let _ = blocking("a file", || std::fs::remove_file(&self.partial));
                 self.transfer.fault = Some(fault);
-                self.transfer.stage = Stage::Failed;
+                self.transfer.state = State::Failed;
             }
         }
         self.tell().await;

@@ -23,7 +23,9 @@ mod pubchem;
 mod transfer;
 
 pub use allowed::Allowed;
-pub use fetch::{Cancel, FETCH, Fetch, Fetched, Get, Progress, Remove, Stage, Transfer};
+pub use fetch::{
+    Cancel, FETCH, Fetch, FetchSettings, Fetched, Get, Progress, Remove, Share, Started, State, Transfer, Wait, Waited,
+};
 pub use pubchem::{By, Find, Load, Loaded, PUBCHEM, PUBLIC, PubChem, PubChemState, Similar};
 pub use transfer::{Bounds, Getter};
 

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use lehr_runtime::block_on;
 use lehr_services::{Code, Fault, Host, Placement, Reference, Subscribe};
-use lehr_sources::{Allowed, Bounds, Cancel, FETCH, Fetch, Fetched, Get, Getter, Progress, Remove, Stage, Transfer};
+use lehr_sources::{
+    Allowed, Bounds, Cancel, FETCH, Fetch, Fetched, Get, Getter, Progress, Remove, State, Transfer, Wait,
+};
 
-use crate::stand_in::{StandIn, answer};
+use crate::stand_in::{StandIn, TransferRequest, answer};
 use crate::{while_time_passes, workers};
 
 /// The content to fetch: 100,000 bytes with a long period.
@@ -18,7 +20,7 @@ fn content() -> Vec<u8> {
 const SUM: &str = "e24ae9cbcc7500392dfa5d018f63f0bf87232dc30ae5996d8ca6b25c2ae4b665";
 
 fn get(url: &str, sha256: Option<&str>) -> Get {
-    Get { name: "points.csv".to_owned(), url: url.to_owned(), sha256: sha256.map(str::to_owned) }
+    Get { sha256: sha256.map(str::to_owned), ..Get::new("points.csv", url) }
 }
 
 /// Returns the names and contents of the files in a folder.
@@ -43,7 +45,7 @@ async fn ended(fetch: &Reference<Fetched>, name: &str) -> Transfer {
     let mut changes = fetch.subscribe(Subscribe::default()).await.unwrap();
     loop {
         let transfer = fetch.get().await.unwrap().files[name].clone();
-        if transfer.stage != Stage::Running {
+        if transfer.state != State::Running {
             return transfer;
         }
         changes.next().await.unwrap();
@@ -71,12 +73,58 @@ fn a_file_is_brought_whole_and_its_checksum_is_told() {
     for sha256 in [None, Some(SUM), Some(&*SUM.to_uppercase())] {
         let (transfer, files) = bring(&host.getter(Bounds::default()), get(&host.url("/points.csv"), sha256));
         let transfer = transfer.unwrap();
-        assert_eq!((transfer.stage, transfer.bytes, transfer.bytes_all), (Stage::Done, 100_000, Some(100_000)));
+        assert_eq!((transfer.state, transfer.bytes, transfer.bytes_all), (State::Done, 100_000, Some(100_000)));
         assert_eq!(transfer.sha256.as_deref(), Some(SUM));
         assert_eq!(files, whole());
     }
     let asked = &host.requests()[0];
     assert_eq!((asked.line.as_str(), asked.header("accept-encoding")), ("GET /points.csv", Some("identity")));
+}
+
+#[test]
+fn a_request_is_a_job_with_progress_whose_end_is_waited_for() {
+    // The first part of the file arrives; the rest only after the host has been asked again.
+    let host = StandIn::new(|number, asked| match (asked.line.as_str(), number) {
+        ("GET /missing.csv", _) => answer("404 Not Found", "", b""),
+        (_, 0) => answer("200 OK", "etag: \"a\"\r\n", &content())[..50_000].to_vec(),
+        _ => part(begin_of(asked), "\"a\""),
+    });
+    let getter = host.getter(Bounds::default());
+    let (workers, clock) = workers(2);
+    let services = Host::new(workers.handle());
+    let folder = tempfile::tempdir().unwrap();
+    block_on(async {
+        let fetch = Fetch::new(getter, folder.path()).unwrap();
+        let fetch = services.start(FETCH, move || fetch.clone()).await.unwrap();
+        let wanted = Get { key: Some("run-1/get".into()), ..Get::new("points.csv", host.url("/points.csv")) };
+        let job = fetch.call(wanted.clone()).await.unwrap().job;
+        assert_eq!(job, "points.csv");
+        // The same request again begins nothing; another one finds the file taken.
+        assert_eq!(fetch.call(wanted.clone()).await.unwrap().job, job);
+        let other = Get { key: Some("run-2/get".into()), ..wanted.clone() };
+        assert_eq!(fetch.call(other.clone()).await.unwrap_err().code(), Code::DuplicateEntry);
+        let wait = |timeout_ms| fetch.call(Wait { job: job.clone(), timeout_ms });
+        // The clock stands, so the host is not asked again before the timeout.
+        let begun = while_time_passes(&clock, wait(Some(10))).await.unwrap();
+        assert_eq!((begun.file.as_str(), begun.transfer.state), ("points.csv", State::Running));
+        let ended = while_time_passes(&clock, wait(None)).await.unwrap();
+        assert_eq!((ended.transfer.state, ended.progress.unwrap().fraction), (State::Done, 1.0));
+        assert_eq!(files(folder.path()), whole());
+        // A file that is there is fetched again only on request, and stays until then.
+        assert_eq!(fetch.call(other.clone()).await.unwrap_err().code(), Code::DuplicateEntry);
+        let again = Get { replace: true, url: host.url("/missing.csv"), ..other };
+        fetch.call(again).await.unwrap();
+        let failed = while_time_passes(&clock, wait(None)).await.unwrap();
+        assert_eq!(failed.transfer.fault.unwrap().code(), Code::UnknownEntry);
+        assert_eq!((failed.transfer.state, files(folder.path())), (State::Failed, whole()));
+        let unknown = fetch.call(Wait { job: "other".into(), timeout_ms: None }).await.unwrap_err();
+        assert_eq!(unknown.code(), Code::UnknownEntry);
+    });
+}
+
+/// Returns the first byte that a request asks for.
+fn begin_of(asked: &TransferRequest) -> usize {
+    asked.header("range").unwrap().strip_prefix("bytes=").unwrap().trim_end_matches('-').parse().unwrap()
 }
 
 #[test]
@@ -86,7 +134,7 @@ fn a_wrong_checksum_leaves_nothing_and_names_both() {
     let (transfer, files) = bring(&host.getter(Bounds::default()), get(&host.url("/x"), Some(&expected)));
     let transfer = transfer.unwrap();
     let fault = transfer.fault.unwrap();
-    assert_eq!((transfer.stage, fault.code()), (Stage::Failed, Code::InvalidValue));
+    assert_eq!((transfer.state, fault.code()), (State::Failed, Code::InvalidValue));
     assert!(fault.reason().contains(&expected) && fault.reason().contains(SUM), "{fault}");
     assert_eq!(files, []);
 }
@@ -98,20 +146,12 @@ fn a_transfer_that_breaks_off_goes_on_where_it_was() {
         0 => answer("200 OK", "etag: \"a\"\r\n", &content())[..40_000].to_vec(),
         // The host is busy.
         1 => answer("503 Service Unavailable", "retry-after: 7\r\n", b""),
-        2 => {
-            let from =
-                asked.header("range").unwrap().strip_prefix("bytes=").unwrap().trim_end_matches('-').parse().unwrap();
-            part(from, "\"a\"")[..30_000].to_vec()
-        }
-        _ => {
-            let from =
-                asked.header("range").unwrap().strip_prefix("bytes=").unwrap().trim_end_matches('-').parse().unwrap();
-            part(from, "\"a\"")
-        }
+        2 => part(begin_of(asked), "\"a\"")[..30_000].to_vec(),
+        _ => part(begin_of(asked), "\"a\""),
     });
     let (transfer, files) = bring(&host.getter(Bounds::default()), get(&host.url("/x"), Some(SUM)));
     let transfer = transfer.unwrap();
-    assert_eq!((transfer.stage, transfer.resumed), (Stage::Done, 3), "{:?}", transfer.fault);
+    assert_eq!((transfer.state, transfer.resumed), (State::Done, 3), "{:?}", transfer.fault);
     assert_eq!(files, whole());
     let requests = host.requests();
     assert_eq!(requests[0].header("range"), None);
@@ -126,7 +166,7 @@ fn another_version_or_a_host_without_parts_is_brought_anew() {
         _ => answer("200 OK", "etag: \"new\"\r\n", &content()),
     });
     let (transfer, files) = bring(&host.getter(Bounds::default()), get(&host.url("/x"), Some(SUM)));
-    assert_eq!((transfer.unwrap().stage, files), (Stage::Done, whole()));
+    assert_eq!((transfer.unwrap().state, files), (State::Done, whole()));
     // A weak validator, or none, does not promise the same bytes, so Lehr requests the whole file.
     for headers in ["etag: W/\"a\"\r\n", ""] {
         let host = StandIn::new(move |number, _| {
@@ -134,7 +174,7 @@ fn another_version_or_a_host_without_parts_is_brought_anew() {
             if number == 0 { all[..50_000].to_vec() } else { all }
         });
         let (transfer, files) = bring(&host.getter(Bounds::default()), get(&host.url("/x"), None));
-        assert_eq!((transfer.unwrap().stage, files), (Stage::Done, whole()));
+        assert_eq!((transfer.unwrap().state, files), (State::Done, whole()));
         assert!(host.requests().iter().all(|asked| asked.header("range").is_none()));
     }
     // A part that Lehr did not request is not written into the file.
@@ -144,7 +184,7 @@ fn another_version_or_a_host_without_parts_is_brought_anew() {
         _ => answer("200 OK", "etag: \"a\"\r\n", &content()),
     });
     let (transfer, files) = bring(&host.getter(Bounds::default()), get(&host.url("/x"), None));
-    assert_eq!((transfer.unwrap().stage, files), (Stage::Done, whole()));
+    assert_eq!((transfer.unwrap().state, files), (State::Done, whole()));
 }
 
 #[test]
@@ -155,7 +195,7 @@ fn what_is_too_large_is_not_brought_whether_it_says_so_or_not() {
     for host in [says, hides] {
         let (transfer, files) = bring(&host.getter(bounds()), get(&host.url("/x"), None));
         let transfer = transfer.unwrap();
-        assert_eq!((transfer.stage, transfer.fault.unwrap().code()), (Stage::Failed, Code::TooLarge));
+        assert_eq!((transfer.state, transfer.fault.unwrap().code()), (State::Failed, Code::TooLarge));
         assert_eq!((files, host.requests().len()), (vec![], 1));
     }
 }
@@ -165,7 +205,7 @@ fn a_host_that_fails_again_and_again_is_given_up() {
     let host = StandIn::new(|_, _| answer("500 Internal Server Error", "", b""));
     let (transfer, files) = bring(&host.getter(Bounds { tries: 3, ..Bounds::default() }), get(&host.url("/x"), None));
     let transfer = transfer.unwrap();
-    assert_eq!((transfer.stage, transfer.fault.unwrap().code()), (Stage::Failed, Code::Unavailable));
+    assert_eq!((transfer.state, transfer.fault.unwrap().code()), (State::Failed, Code::Unavailable));
     assert_eq!((host.requests().len(), files), (3, vec![]));
     let host = StandIn::new(|_, _| answer("404 Not Found", "", b"gone"));
     let (transfer, _) = bring(&host.getter(Bounds::default()), get(&host.url("/x"), None));
@@ -186,12 +226,12 @@ fn redirections_are_followed_only_to_where_one_may_ask() {
     });
     let getter = host.getter(Bounds::default());
     let (transfer, files) = bring(&getter, get(&host.url("/here"), None));
-    assert_eq!((transfer.unwrap().stage, files), (Stage::Done, whole()));
+    assert_eq!((transfer.unwrap().state, files), (State::Done, whole()));
     for path in ["/round", "/inside", "/file", "/nowhere", "/else"] {
         let (transfer, files) = bring(&getter, get(&host.url(path), None));
         let transfer = transfer.unwrap();
         let fault = transfer.fault.unwrap();
-        assert_eq!((transfer.stage, fault.code(), files), (Stage::Failed, Code::PermissionDenied, vec![]), "{path}");
+        assert_eq!((transfer.state, fault.code(), files), (State::Failed, Code::PermissionDenied, vec![]), "{path}");
     }
 }
 
@@ -246,18 +286,18 @@ fn a_file_can_be_given_up_removed_and_asked_for_again() {
         let _ = host.asked.receive().await;
         assert_eq!(fetch.call(get(&host.url("/x"), None)).await.unwrap_err().code(), Code::DuplicateEntry);
         assert_eq!(fetch.call(Remove { name: name() }).await.unwrap_err().code(), Code::InvalidValue);
-        fetch.call(Cancel { name: name() }).await.unwrap();
-        assert_eq!(fetch.get().await.unwrap().files["points.csv"].stage, Stage::Cancelled);
+        fetch.call(Cancel { job: name() }).await.unwrap();
+        assert_eq!(fetch.get().await.unwrap().files["points.csv"].state, State::Cancelled);
         assert_eq!(files(folder.path()), []);
         fetch.call(get(&host.url("/x"), Some(SUM))).await.unwrap();
         let transfer = while_time_passes(&clock, ended(&fetch, "points.csv")).await;
-        assert_eq!(transfer.stage, Stage::Done, "{:?}", transfer.fault);
+        assert_eq!(transfer.state, State::Done, "{:?}", transfer.fault);
         assert_eq!(files(folder.path()), whole());
         let forged = Progress { name: name(), transfer };
         assert_eq!(fetch.call(forged).await.unwrap_err().code(), Code::UnknownEntry);
         fetch.call(Remove { name: name() }).await.unwrap();
         assert_eq!(files(folder.path()), []);
-        assert_eq!(fetch.call(Cancel { name: name() }).await.unwrap_err().code(), Code::UnknownEntry);
+        assert_eq!(fetch.call(Cancel { job: name() }).await.unwrap_err().code(), Code::UnknownEntry);
     });
 }
 
@@ -332,12 +372,12 @@ fn a_transfer_goes_on_in_the_next_life_of_its_node() {
         broken_off(&getter, &host, folder.path(), is_orderly);
         meanwhile(&folder.path().join("files/.partial-points.csv"));
         let transfer = next_life(&getter, folder.path());
-        assert_eq!((transfer.stage, transfer.bytes), (Stage::Done, 100_000), "{:?}", transfer.fault);
+        assert_eq!((transfer.state, transfer.bytes), (State::Done, 100_000), "{:?}", transfer.fault);
         assert_eq!(files(&folder.path().join("files")), whole());
         let requests = host.requests();
         assert_eq!((requests.len(), requests[1].header("range")), (2, range));
         // A complete file is not fetched again.
-        assert_eq!(next_life(&getter, folder.path()).stage, Stage::Done);
+        assert_eq!(next_life(&getter, folder.path()).state, State::Done);
         assert_eq!(host.requests(), []);
     }
 }
@@ -348,6 +388,6 @@ fn a_transfer_from_a_host_that_is_not_allowed_any_more_ends_with_the_life_of_its
     broken_off(&host.getter(Bounds::default()), &host, folder.path(), true);
     let nobody = Getter::new(Allowed::default(), Bounds::default(), None).unwrap();
     let transfer = next_life(&nobody, folder.path());
-    assert_eq!((transfer.stage, transfer.fault.unwrap().code()), (Stage::Failed, Code::PermissionDenied));
+    assert_eq!((transfer.state, transfer.fault.unwrap().code()), (State::Failed, Code::PermissionDenied));
     assert_eq!((files(&folder.path().join("files")), host.requests().len()), (vec![], 1));
 }

@@ -13,7 +13,7 @@ use lehr_node::Client;
 use lehr_node::manifest::{Manifest, Plan as Placing, Setting, apply};
 use lehr_runtime::{Builder, Dispatcher, Port, block_on};
 use lehr_services::{End, Event, Fault, Host, Placement, Reference, State, Subscribe};
-use lehr_sources::PubChem;
+use lehr_sources::{Fetch, PubChem};
 use lehr_workflow::{
     Begin, Plan, Progress, Resume, Review, Run, RunState, Stop, Tell, WORKFLOWS, Workflow, WorkflowState, Workflows,
 };
@@ -28,6 +28,9 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::plan::shell_word;
 use lehr_methods::numbers::{duration, left_aligned};
+
+/// The folder of the files that workflows fetch, in the folder whose files they may open.
+const FETCHED: &str = "fetched";
 
 /// The longest time that services may take to end.
 const GRACE: Duration = Duration::from_secs(60);
@@ -132,9 +135,11 @@ impl Surroundings<'_> {
         let host = Host::new(dispatcher.handle());
         let reach = client.clone();
         host.reach_by(move |address| reach.link(address));
-        let (keep, data_root) = (folder.map(Path::to_path_buf), Some(data_root));
-        kinds(&host, &Setup { keep, data_root, ..Setup::default() });
+        let keep = folder.map(Path::to_path_buf);
+        kinds(&host, &Setup { keep, data_root: Some(data_root.clone()), ..Setup::default() });
         PubChem::register(&host, pubchem);
+        // `/datasets` opens the files from there.
+        Fetch::register(&host, data_root.join(FETCHED));
         if let Some(folder) = folder {
             // A browser cannot open pages of this process, so reports are written to files.
             let folder = folder.to_path_buf();

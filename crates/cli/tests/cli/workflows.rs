@@ -1,6 +1,6 @@
 //! `lehr run` and `lehr apply`: the guide's examples, bad files, stopping and going on.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::Command;
 
@@ -59,6 +59,59 @@ fn a_workflow_runs_twice_and_reads_its_file_again() {
     assert_eq!(failed.code, 1);
     assert!(failed.stderr.contains("there is a data set \"sites\""), "{}", failed.stderr);
     assert!(failed.stderr.contains("to start again, remove the folder lehr-run"), "{}", failed.stderr);
+}
+
+/// Serves one file by HTTP, over and over, on the returned port.
+fn host_of(path: &'static str, content: String) -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let head: Vec<String> =
+                BufReader::new(&stream).lines().map(Result::unwrap).take_while(|line| !line.is_empty()).collect();
+            let is_known = head[0].starts_with(&format!("GET {path} "));
+            let (status, body) = if is_known { ("200 OK", &*content) } else { ("404 Not Found", "") };
+            let answer =
+                format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    port
+}
+
+#[test]
+fn a_file_of_another_host_is_a_step_and_hosts_that_are_not_named_are_not_contacted() {
+    let sandbox = guide();
+    let sites = sandbox.read("sites.csv");
+    std::fs::remove_file(sandbox.path("sites.csv")).unwrap();
+    let port = host_of("/sites.csv", sites.clone());
+    let text = sandbox.read("fetched.toml");
+    let here = text.replace("https://data.example.org", &format!("http://127.0.0.1:{port}"));
+    sandbox.write(
+        "fetched.toml",
+        here.replace("[\"data.example.org\"]", &format!("[\"127.0.0.1:{port}\"], private = true")),
+    );
+    for _ in 0..2 {
+        let told = sandbox.lehr(&["run", "fetched.toml"]).succeeded().stdout;
+        assert!(told.starts_with("cluster,x,y,weight,") && told.contains("\n1,10,1,2,1,"), "{told}");
+        assert_eq!(sandbox.read("fetched/sites.csv"), sites);
+    }
+    let missing = sandbox.read("fetched.toml").replace("/sites.csv\", replace", "/other.csv\", replace");
+    sandbox.write("missing.toml", missing);
+    let failed = sandbox.lehr(&["run", "missing.toml", "--keep", "missing"]);
+    assert_eq!(failed.code, 1);
+    assert!(failed.stderr.contains("job sites.csv has failed: GET http://127.0.0.1"), "{}", failed.stderr);
+    sandbox.write("elsewhere.toml", here);
+    let refused = sandbox.lehr(&["run", "elsewhere.toml", "--keep", "elsewhere"]);
+    assert_eq!(refused.code, 1);
+    let told = format!("127.0.0.1:{port} is not among the hosts that may be asked: data.example.org");
+    assert!(refused.stderr.contains(&told), "{}", refused.stderr);
+    // A wrong setting is reported before anything runs.
+    sandbox.write("slip.toml", text.replace("{ from = [\"data.example.org\"] }", "{ form = [\"data.example.org\"] }"));
+    let slip = sandbox.lehr(&["run", "slip.toml", "--dry-run"]);
+    assert_eq!(slip.code, 3);
+    assert!(slip.stderr.contains("form"), "{}", slip.stderr);
 }
 
 #[test]
