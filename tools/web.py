@@ -27,7 +27,7 @@ CHROMIUM = ["chromium", "chromium-browser", "google-chrome"]
 SHELL = ["index.html", "app.js", "style.css"]
 SHELL_MAX = 40_000
 ALL_MAX = 150_000
-# Data do not count as code: the lines and cities of maps are in a separate file, which is loaded with the first map.
+# Data do not count as code: the lines and cities of maps are in a separate file, which the page loads when it first shows a map.
 DATA = ["coast.json"]
 DATA_MAX = 20_000
 # The files that every report contains.

@@ -99,8 +99,8 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         rows.
     tol : float, default=1e-4
         Iterations end when an iteration lowers the sum of squares by at most the share ``tol / (n_clusters * n_features)``. With 0, they continue until no
-        label changes. Scikit-learn instead compares the squared moves of the centres with the mean variance of the columns. For clusters of equal weight, both
-        criteria are equivalent; otherwise Lehr stops later rather than earlier.
+        label changes. Scikit-learn instead compares the squared moves of the centres with the mean variance of the columns. Lehr's criterion is usually
+        stricter, so with the same ``tol`` Lehr usually makes more iterations.
     algorithm : {'bounded', 'plain', 'elkan', 'lloyd'}, default='bounded'
         ``'bounded'`` skips distances that cannot change the result; ``'plain'`` computes all distances. The results are bit-identical. Scikit-learn's names are
         aliases: ``'elkan'`` for ``'bounded'``, ``'lloyd'`` for ``'plain'``.

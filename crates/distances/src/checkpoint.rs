@@ -35,7 +35,7 @@ fn head<T: Precision>(metric: &dyn Metric) -> Value {
     })
 }
 
-/// A log to write to.
+/// Writes finished steps to a log, in order.
 ///
 /// # Example
 /// ```
@@ -132,7 +132,7 @@ impl Log {
     }
 }
 
-/// A log to read from.
+/// Reads the finished steps of a log in order, up to the first incomplete or damaged record.
 pub struct LogReader {
     path: PathBuf,
     reader: Box<dyn BufRead + Send>,

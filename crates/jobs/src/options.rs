@@ -41,7 +41,9 @@ enum Json {
 }
 
 impl Options {
-    /// Converts options to JSON. A value that JSON cannot represent becomes null, which methods refuse.
+    /// Converts options to JSON. A number that JSON cannot represent, such as NaN, becomes null. Methods read null as
+    /// `None` for an `Option`, and refuse it for any other field. If the options cannot be converted at all, the result
+    /// is null, which methods refuse.
     ///
     /// # Example
     /// See [`Options`].

@@ -16,7 +16,8 @@ use crate::format::{Form, HEADER_BYTES, RowFormat, arrow, fault_of};
 use crate::handle::Handle;
 use crate::table::Table;
 
-/// The bytes of a file to send, and a header that is sent before them if it is in another file.
+/// A file to send. If its header is in a separate file, `head` has the header, which is sent first; otherwise `head` is
+/// empty.
 struct Sent {
     head: Vec<u8>,
     file: File,

@@ -13,7 +13,7 @@ use crate::policy::Policy;
 use crate::settings::Settings;
 use crate::tokio_thread::TokioThread;
 
-/// The time for sending the last spans to a collector, if the services used all of their time to end.
+/// The time for sending the last spans to a collector, if the services used the whole time in which they must end.
 const FLUSH_TIME: Duration = Duration::from_secs(1);
 
 /// A host that can be reached over HTTP. Dropping a `Node` closes the network edge and does not affect the host.

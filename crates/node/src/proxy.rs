@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use hyper::header::{self, HeaderMap};
 
-/// An address, or all addresses that begin with the same bits.
+/// A network: all IP addresses with a common prefix, or a single address.
 ///
 /// # Example
 /// ```

@@ -161,7 +161,7 @@ kernel! {
 /// instruction set. It is faster than a call of [`exp`] for each number, and its last bits differ from [`exp`].
 ///
 /// The numbers must be at most 0, as for memberships. The relative error is below 4 rounding units times the larger of
-/// 1 and |x|. A number below -693 counts as -693 (2^-1000).
+/// 1 and |x|. For numbers below `-1000 ln 2` (about -693.15), the result is 2^-1000.
 ///
 /// # Example
 /// ```

@@ -33,8 +33,8 @@ pub fn leading_eigenpair(n: usize, matrix: &[f64]) -> Option<(f64, Vec<f64>)> {
 /// Returns all eigenvalues of a symmetric matrix, the largest first, each with its unit eigenvector, whose largest
 /// coordinate is positive.
 ///
-/// Errors and cost are the same as in [`leading_eigenpair`]. Equal eigenvalues are in the order of the coordinates at
-/// which they were found.
+/// Returns `None` in the same case as [`leading_eigenpair`]; the relative error and the cost are the same too. Equal
+/// eigenvalues are in the order of the coordinates at which they were found.
 ///
 /// # Panics
 /// Panics if `matrix` is not n x n, or if n is 0.

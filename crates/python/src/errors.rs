@@ -1,4 +1,5 @@
-//! Converts the crates' errors to Python exceptions, in the wording of scikit-learn.
+//! Converts the crates' errors to Python exceptions. Errors in parameters, and the error for too few rows, have
+//! scikit-learn's wording.
 //!
 //! | problem | exception |
 //! | --- | --- |

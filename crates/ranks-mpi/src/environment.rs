@@ -3,7 +3,7 @@
 //! | variable | who sets it | meaning |
 //! | --- | --- | --- |
 //! | the variables in `launcher.rs` | launchers | this process's number and the number of processes |
-//! | `LEHR_MPI_LIBRARY` | the user | the MPI library to open, and no other |
+//! | `LEHR_MPI_LIBRARY` | the user | the path of the MPI library; Lehr then tries no other |
 //! | `LEHR_MPI_WINDOW` | the user, for all processes | `0`: the processes of a machine share no memory, and all frames go by MPI |
 //! | `LEHR_MPI_KEPT` | `supervisor.rs`, for its child | marks the child, and names the program that started its supervisor |
 //! | `LEHR_MPI_PIPE` | `supervisor.rs`, for its child | the number of the pipe in which the child notes that it has joined and left the job |

@@ -1,5 +1,6 @@
-//! The report of `lehr cluster`: a map or a picture of the rows, the course of the annealing or the initialisations,
-//! and the clusters.
+//! The report of `lehr cluster`. It shows the rows on a map or in a picture, the differences between clusters, the
+//! outliers and the columns. It also has a table of the clusters, the steps of the annealing or the results of the
+//! initialisations, and the facts of the run.
 
 use std::collections::HashSet;
 

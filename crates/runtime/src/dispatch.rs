@@ -722,8 +722,9 @@ impl Shared {
         }
     }
 
-    /// Queues a woken task on a worker that may queue for this dispatcher. When the worker ends, the work in its queue
-    /// goes to the thread that drops the remaining work.
+    /// Queues a woken task in the calling worker's own queue, under the same condition as
+    /// [`push_near`](Self::push_near). When the worker ends, the work in its queue goes to the thread that drops the
+    /// remaining work.
     #[inline]
     fn schedule_near(&self, current: &current::Current, runnable: Runnable) {
         // Acquire: as in `start`. After an abort, tasks are no longer polled in place.
@@ -734,7 +735,8 @@ impl Shared {
         }
     }
 
-    /// Queues work on a worker that may queue for this dispatcher.
+    /// Queues work in the calling worker's own queue. The worker must queue for this dispatcher
+    /// ([`keeps`](current::Current::keeps)).
     #[inline]
     fn push_near(&self, current: &current::Current, job: Job) {
         current.local.push(job);

@@ -425,7 +425,8 @@ impl<'a, S: Service> Attempt<'a, S> {
         Self { service, revision, shared, operation: name, changes, before, is_settled: false }
     }
 
-    /// Publishes the change, or handles the failure.
+    /// Returns the handler's outcome, or a fault if the change cannot be saved. After a success, first saves and
+    /// publishes the change. After a panic, first asks the service to stop if it may be restarted.
     fn end<T>(mut self, call: &Call, ended: Ended<T>, told: Option<Change>) -> Result<T, Fault> {
         let (outcome, panic) = ended.outcome(call, self.operation);
         match panic {

@@ -89,7 +89,8 @@ pub enum DemoApplication {
     /// Runs a workflow of services. They look up a compound, search for similar compounds, and fetch structures and
     /// fingerprints. Then they compare all pairs by Tanimoto, cluster by pairwise annealing and draw a map with the
     /// clusters' colours. The answers come from a stand-in for PubChem on this machine, with the compounds of lehr demo
-    /// chemistry, so no network is needed. The folder also gets the workflow file, which can ask PubChem itself.
+    /// chemistry, so no network is needed. The folder also gets the workflow file. Run it with lehr run to ask the real
+    /// PubChem.
     #[command(after_help = PUBCHEM_HELP)]
     Pubchem(Box<PubChemArguments>),
     /// Cluster regions by their people's attributes, by where a subgroup lives, and by both

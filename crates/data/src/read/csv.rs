@@ -304,7 +304,8 @@ struct Layout {
     id: Option<usize>,
     /// The columns that were left out because they looked like text, with the count of numbers seen in each.
     left_out: Vec<Aside>,
-    /// The chosen columns (in `columns`) that had only missing values so far, with the count of texts seen in each.
+    /// The chosen columns (in `columns`) that had only missing values in the first rows, with the count of texts seen
+    /// in each since then.
     unknown: Vec<Aside>,
     /// The column that numbers the rows and is left out, with its first value.
     row_names: Option<Aside>,

@@ -1,9 +1,9 @@
 //! Reads sequences from FASTA: a line `>id description`, then lines of letters, and so on.
 //!
-//! The alphabet is detected unless given: see [`Alphabet::likely`]. Lower case, `\r\n`, blanks and blank lines among
-//! the letters, and a `*` at the end of a protein are accepted. Any other character outside the alphabet is a fault,
-//! with its line and record. Gaps are accepted only if [`Expected::is_aligned`] is true. A protein among nucleotides,
-//! or nucleotides among proteins, is one fault for the whole record.
+//! The alphabet is detected if none is given: see [`Alphabet::likely`]. Lower case, `\r\n`, blanks and blank lines
+//! among the letters, and a `*` at the end of a protein are accepted. Any other character outside the alphabet is a
+//! fault, with its line and record. Gaps are accepted only if [`Expected::is_aligned`] is true. A protein among
+//! nucleotides, or nucleotides among proteins, is one fault for the whole record.
 
 use std::io::Read;
 use std::path::Path;

@@ -186,7 +186,7 @@ fn entry(text: &str, [rows, columns, _]: [u64; 3], is_pattern: bool, line: u64) 
     Ok(Entry { row, column, value, line })
 }
 
-/// Sorts entries into their rows.
+/// Builds the sparse table from entries in any order. Returns an error that names the repeated entries.
 fn in_rows(entries: Vec<Entry>, rows: usize, dimension: usize, name: &str) -> Result<Sparse, Error> {
     let mut starts = vec![0; rows + 1];
     entries.iter().for_each(|entry| starts[entry.row as usize + 1] += 1);

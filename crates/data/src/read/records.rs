@@ -97,7 +97,7 @@ pub(crate) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// Detects the line end, and the delimiter unless given.
+    /// Detects how lines end and, if `delimiter` is `None`, the delimiter.
     pub(crate) fn new(mut source: Source<'a>, delimiter: Option<u8>) -> Result<Self, Error> {
         let terminator = source.terminator()?;
         let name = source.name().to_owned();

@@ -87,7 +87,7 @@ pub(crate) struct Climb {
     pub log_likelihood: f64,
 }
 
-/// The whole state of a fit, and so the content of its checkpoint.
+/// The whole state of a fit; checkpoints store it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     phase: Phase,

@@ -53,7 +53,7 @@ impl<'a, T: Scalar> Positions<'a, T> {
     /// Returns whether a box may contain a row whose squared distance from position `k` is below `squared`.
     ///
     /// The box bounds the stored rows, and the position has the precision of the kernel. A margin covers the rounding
-    /// error of a distance, which is a few units in the last place.
+    /// error of a distance; this error grows with the dimension.
     pub fn may_be_within(&self, squared: f64, bounds: &[f64], k: usize) -> bool {
         let dimension = self.stored.dimension;
         let (least, most) = bounds.split_at(dimension);

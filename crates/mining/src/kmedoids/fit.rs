@@ -10,7 +10,7 @@ use crate::Error;
 use crate::anneal::{Progress, run};
 use crate::round::{LeafCells, Rounds, total_of};
 
-/// The whole state of a run, and so the content of its checkpoint.
+/// The whole state of a run; checkpoints store it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// The medoids, in the order in which they were found; a swap replaces a medoid in place.

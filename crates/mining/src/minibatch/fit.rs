@@ -36,7 +36,7 @@ impl Passed {
     }
 }
 
-/// The whole state of a run, and so the content of its checkpoint.
+/// The whole state of a run; checkpoints store it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum State {
     /// The sample is being annealed.

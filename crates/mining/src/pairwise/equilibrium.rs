@@ -57,8 +57,8 @@ pub struct Equilibrium {
 /// Source: Hofmann and Buhmann 1997. Cost: one pass over the matrix for each sweep.
 ///
 /// # Errors
-/// Returns [`Error::Parameter`] if a number is out of its range. For weights and missing pairs, it returns the same
-/// errors as [`super::cluster`].
+/// Returns [`Error::Parameter`] if a number is out of its range. For invalid weights, and if too few pairs are known,
+/// returns the same errors as [`super::cluster`].
 ///
 /// # Example
 /// ```

@@ -3,7 +3,7 @@
 //!
 //! The stages are those of vector annealing (`vector/fit.rs`). First, components divide in mass mode until their number
 //! is the wanted one. Then one branch hardens with equal masses. The other branch grows beyond the wanted number, and
-//! merges the surplus components. The better branch is the result. Only the finish differs: it moves single items
+//! merges the surplus components. The better branch is the result. Only the refinement differs: it moves single items
 //! instead of searching by swaps, because the size of the matrix limits N.
 
 use lehr_numerics::lanes::Real;
@@ -33,7 +33,7 @@ enum Phase {
     Done,
 }
 
-/// The costs H of the branches that the finish compared, for hard clusters. Their unit is the unit of the
+/// The costs H of the branches that the refinement compared, for hard clusters. Their unit is the unit of the
 /// dissimilarities times the unit of the weights.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finish {
@@ -45,7 +45,7 @@ pub struct Finish {
     pub moved: u64,
 }
 
-/// The whole state of a run, in the matrix's unit, and so the content of its checkpoint.
+/// The whole state of a run, in the matrix's unit; checkpoints store it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
     phase: Phase,

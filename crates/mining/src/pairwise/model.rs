@@ -61,7 +61,7 @@ pub struct Model {
     pub splits: Vec<Split>,
     /// How the number of clusters was chosen, if it was not given.
     pub suggestion: Option<Suggestion>,
-    /// The costs of the branches that the finish compared.
+    /// The costs of the branches that the refinement compared.
     pub finish: Finish,
     /// Whether sweeps were damped, because dissimilarities that are not distances made them oscillate.
     pub is_damped: bool,

@@ -1,10 +1,10 @@
 //! Finds the fixed point at one temperature by sweeps, and by jumps to the expected end of the sweeps.
 //!
 //! Near a transition, each sweep changes the fields by almost as much as the one before, so that hundreds of sweeps
-//! make little progress. The fields of three successive sweeps show the factor by which changes shrink, and so the sum
-//! of all further changes. The method is the squared extrapolation of EM (Varadhan and Roland 2008, their third step
-//! length). A jump does not read the matrix. The free energy at the next sweep shows whether the jump was too long. If
-//! so, that sweep is undone, and later jumps are shorter.
+//! make little progress. The fields of three successive sweeps show the factor by which changes shrink. This factor
+//! gives the sum of all further changes. The method is SQUAREM with the third step length of its authors (Varadhan and
+//! Roland 2008). A jump does not read the matrix. The free energy at the next sweep shows whether the jump was too
+//! long. If so, that sweep is undone, and later jumps are shorter.
 
 use super::field::{Figures, Jump};
 

@@ -62,7 +62,7 @@ pub(crate) struct Attempt {
     pub stop: Stop,
 }
 
-/// The whole state of an embedding, in the matrix's unit, and so the content of its checkpoint.
+/// The whole state of a run, in the matrix's unit; checkpoints store it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// The index of the start that is being tried.

@@ -18,7 +18,7 @@ use crate::rows::{OverStore, RowMajor, RowMajorMut, Rows, Scalar, Storage, Work}
 /// The number of sums over all centres: `-T sum w ln sum exp` and `sum w (1 - max m)`.
 const TOTALS: usize = 2;
 /// The number of additional sums if there is an outlier radius: the weight of outliers, and `sum w |x|^2` of the other
-/// rows. For rows of bits, only [`Sums::First`] computes the second sum.
+/// rows. For rows of bits and sparse rows, only a pass with [`Sums::First`] computes the second sum.
 const SOAKED: usize = 2;
 
 /// A pass over all rows with fixed centres.

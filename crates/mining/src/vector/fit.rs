@@ -88,7 +88,7 @@ pub struct Summarized {
     pub hidden: f64,
 }
 
-/// The whole state of a run, in stored units, and so the content of its checkpoint.
+/// The whole state of a run, in stored units; checkpoints store it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
     phase: Phase,

@@ -51,8 +51,8 @@ pub struct Parameters {
     /// A fixed point is reached when no squared move exceeds this share of the temperature, 1e-12 to 1e-2. Default:
     /// 1e-4.
     pub tolerance: f64,
-    /// The factor of overshooting, 1 to 4: one branch of the finish grows to this many times `clusters`, and is merged
-    /// back. There is no such branch if the factor is 1. Default: 1.5.
+    /// The factor of overshooting, 1 to 4: one branch of the refinement grows to this many times `clusters`, and is
+    /// merged back. There is no such branch if the factor is 1. Default: 1.5.
     pub overshoot: f64,
     /// The patience of the search by swaps; 0 for no search. After this many unsuccessful swaps for each cluster, the
     /// search stops trying the swaps that look best. If the first swaps improve nothing, the search is shortened,

@@ -220,8 +220,8 @@ fn slack_of(terms: usize, columns: usize, size: f64, epsilon: f64) -> f32 {
 /// It skips each distance that is certainly larger than the row's distance to its own centre, according to `known`.
 /// Afterwards, `known` holds bounds for these centres.
 ///
-/// `moves` has the distance that each centre has moved since the pass that computed `known`. This pass must have been
-/// over the same rows and the same number of centres. If `known` is empty, or if most distances would be needed, all
+/// `moves` has the distance that each centre has moved since the pass that computed `known`. That pass must have had
+/// the same rows and the same number of centres. If `known` is empty, or if most distances would be needed, all
 /// distances are computed. The distances must be squared distances from centres ([`HardBitCenters::set`]), because the
 /// bounds do not hold for other forms.
 ///

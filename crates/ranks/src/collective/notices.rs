@@ -18,8 +18,9 @@
 //! A rank that finds a disagreement sends a notice to all ranks, and waiting ranks receive it. So among ranks that wait
 //! for each other, one rank always finds the disagreement. To see why, take the earliest call in which a rank waits.
 //! The awaited rank has passed that call, or is in that call. So the awaited rank made the call differently, or waits
-//! itself for another rank. Ranks that agree do not wait for each other in a circle. Notices do not detect a rank that
-//! waits for a message of the program ([`Communicator::receive`]) that no rank sends. To limit such a wait, see
+//! itself for another rank. Ranks that make a call in the same way never wait for each other in a circle. So the chain
+//! of waiting ranks leads to a rank that made the call differently. Notices do not detect a rank that waits for a
+//! message of the program ([`Communicator::receive`]) that no rank sends. To limit such a wait, see
 //! [`Communicator::set_patience`].
 //!
 //! During a short wait, no notice is sent. So notices cost nothing in a collective whose ranks arrive at about the same
@@ -125,7 +126,7 @@ impl Communicator {
         Ok(())
     }
 
-    /// Handles a notice that arrived while this rank waits in a call.
+    /// Handles a notice that this rank receives in its call `own`.
     pub(crate) fn heed(&self, own: Signature, notice: &Message) -> Result<(), Error> {
         let words: Vec<u64> = crate::message::collect(&notice.bytes);
         match (notice.label.tag, &words[..]) {

@@ -37,7 +37,7 @@ struct Stream {
     read: Vec<u64>,
 }
 
-/// Returns the ends of a new fabric for `size` ranks, in order of rank.
+/// Creates the endpoints of a new fabric, one for each of `size` ranks, in order of rank.
 pub fn endpoints(size: usize) -> Vec<Endpoint> {
     let rank = |rank| {
         let stream = Stream { bytes: Vec::new(), written: vec![0; size], read: vec![0; size] };

@@ -48,7 +48,7 @@ impl Wake for Ringing {
     }
 }
 
-/// Returns the ends of a new fabric for `size` ranks, in order of rank.
+/// Creates the endpoints of a new fabric, one for each of `size` ranks, in order of rank.
 pub fn endpoints(size: usize) -> Vec<Endpoint> {
     let ports: Arc<[Port<Parcel>]> = (0..size).map(|rank| Port::named(format!("rank {rank}"))).collect();
     let end = |rank: usize| {

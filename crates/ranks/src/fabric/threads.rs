@@ -22,8 +22,8 @@ pub fn communicators(size: usize, may_spin: bool) -> Vec<Communicator> {
         .collect()
 }
 
-/// Returns the ends of a new fabric for `size` ranks without the path for collectives, so that collectives use
-/// messages, as on any other fabric.
+/// Creates the endpoints of a new fabric, one for each of `size` ranks. They lack the path for collectives, so that
+/// collectives use messages, as on any other fabric.
 pub fn endpoints(size: usize, may_spin: bool) -> Vec<impl super::Fabric + 'static> {
     mail::endpoints(size, may_spin)
 }

@@ -224,7 +224,7 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
     /// Finds the oldest available item of each source; returns the number of sources without an item.
     ///
     /// # Errors
-    /// Returns the text of the panic of a comparison or of `key`.
+    /// Returns the panic's message if a comparison or `key` panics.
     fn find(&self, queue: &Queue<T>, places: &mut Places<L>) -> Result<usize, String> {
         let sources = self.sources.sources();
         let places = places.as_mut();

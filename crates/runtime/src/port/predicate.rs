@@ -25,7 +25,7 @@ pub(crate) fn accepts<T>(predicate: &(dyn Fn(&T) -> bool + Send), item: &T) -> R
 /// code.
 ///
 /// # Errors
-/// Returns the text of the panic.
+/// Returns the panic's message if `ask` panics.
 pub(crate) fn caught<R>(ask: impl FnOnce() -> R) -> Result<R, String> {
     // Unwind safety: the code that panicked is not called again, and it saw the item only through a shared reference.
     catch_unwind(AssertUnwindSafe(ask)).map_err(|payload| {

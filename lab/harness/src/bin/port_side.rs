@@ -175,8 +175,8 @@ fn pending_once(count: usize, receives_a_port: usize) -> String {
     format!("{{\"bytes\": {bytes}, \"create_seconds\": {create:e}, \"complete_seconds\": {complete:e}}}")
 }
 
-/// Returns the heap allocations of a stage of a pattern, for each rank. It is the difference between runs with twice as
-/// many and with as many stages, so the allocations of starting a run do not count.
+/// Returns the heap allocations of a pattern for each stage and rank. It compares a run with a run of twice as many
+/// stages, so the allocations of starting a run do not count.
 fn allocations_a_stage(form: &str, run: Run) -> f64 {
     let side = match form {
         "rendezvous" => rendezvous::run,

@@ -65,7 +65,7 @@ const LOOKS_FIRST: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 64 };
 /// Combines the deposits of all ranks, and writes the result to a buffer that is empty at first.
 pub(crate) type Fold<'a> = &'a mut dyn FnMut(&Deposits<'_>, &mut Vec<u64>);
 
-/// The state that the ends of all ranks share.
+/// The state that the endpoints of all ranks share.
 struct Shared {
     /// The number in the world of each rank.
     members: Box<[usize]>,
@@ -161,8 +161,8 @@ pub(crate) struct Endpoint {
     culprit: usize,
 }
 
-/// Creates the ends of a new group of the ranks with these numbers in the world, in order. `may_spin` says that every
-/// rank has its own core.
+/// Creates the endpoints of a new group of ranks, in order; `members` has their numbers in the world. `may_spin` says
+/// that every rank has its own core.
 pub(crate) fn endpoints(members: &[usize], may_spin: bool) -> Vec<Endpoint> {
     let size = members.len();
     let ranks = (0..size).map(|_| {

@@ -93,8 +93,8 @@ unsafe impl Sync for Slot {}
 // SAFETY: nothing in it is bound to a thread.
 unsafe impl Send for Slot {}
 
-/// Creates the ends of a new fabric for `size` ranks, in order of rank. `may_spin` says that every rank has its own
-/// core.
+/// Creates the endpoints of a new fabric, one for each of `size` ranks, in order of rank. `may_spin` says that every
+/// rank has its own core.
 pub(crate) fn endpoints(size: usize, may_spin: bool) -> Vec<Mail> {
     let channels = if may_spin && size <= RANKS_MAX { size } else { 0 };
     let zeros = || CachePadded::new(Mutex::new(vec![0; channels].into_boxed_slice()));

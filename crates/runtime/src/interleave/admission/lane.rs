@@ -125,8 +125,8 @@ pub(in crate::interleave) struct Abandoned {
 }
 
 impl Admission {
-    /// Returns the next step of a turn and puts its grant into `granted`. `is_held` says that the branch needs the turn
-    /// even if it has no work.
+    /// Returns the next step of a turn. If the step is [`Next::Run`], puts the grant of its item into `granted`.
+    /// `is_held` says that the branch needs the turn even if it has no work.
     pub(in crate::interleave) fn next(
         &mut self,
         (index, identity): (usize, u64),

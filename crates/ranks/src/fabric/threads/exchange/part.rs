@@ -1,9 +1,9 @@
-//! Groups of some of the ranks of an exchange. The first rank of a group that asks for its end makes the ends of all
-//! members, and each member takes its own end.
+//! Groups of some of the ranks of an exchange. The first rank of a group that asks for its endpoint creates the
+//! endpoints of all members, and each member takes its own.
 
 use super::{Endpoint, endpoints};
 
-/// The ends of a group of some of the ranks, until these ranks take them.
+/// The endpoints of a group of some of the ranks, until these ranks take them.
 pub(super) struct Part {
     /// The identity of the group: the number of the new communicator, and the number in the world of the group's first
     /// rank.
