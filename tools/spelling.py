@@ -27,7 +27,7 @@ LEFT_OUT = re.compile(r"web/dist/|lab/tables/|docs/lab/tables\.md$")
 NAMES = ["shepard", "sammon", "bae"]
 #: Words of other languages, abbreviations and names in code.
 IN_CODE = [
-    "januar", "februar", "juni", "juli", "oktober", "dezember", "somme", "zar", "nax", "atmost", "afterall", "pixelx", "coo", "fro", "nam", "ot", "ser", "fo", "ane",
+    "januar", "februar", "juni", "juli", "oktober", "dezember", "somme", "zar", "nax", "atmost", "afterall", "pixelx", "coo", "fro", "nam", "ot", "ser", "fo", "ane", "te", "nd",
 ]
 #: Mistakes that a user might type, in tests and examples; and MPI's own `Improbe`.
 ON_PURPOSE = ["teh", "colums", "concurency", "clutsers", "levle", "nmae", "improbe"]

@@ -44,6 +44,7 @@ from lehr.distances import (
     pairwise_distances,
     read_fasta,
     read_fps,
+    read_smiles,
 )
 from lehr.kmedoids import KMedoids
 from lehr.manifold import GTM, SMACOF, align
@@ -92,6 +93,7 @@ __all__ = [
     "ranks",
     "read_fasta",
     "read_fps",
+    "read_smiles",
     "read_table",
     "report",
     "runtime",

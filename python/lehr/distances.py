@@ -23,7 +23,7 @@ from lehr._native import Fingerprints, Sequences
 from lehr._progress import Watch
 from lehr.tables import describe_columns
 
-__all__ = ["Fingerprints", "Sequences", "fingerprints_from_rdkit", "pairwise_distances", "read_fasta", "read_fps"]
+__all__ = ["Fingerprints", "Sequences", "fingerprints_from_rdkit", "pairwise_distances", "read_fasta", "read_fps", "read_smiles"]
 __dir__ = listed(__all__)
 
 #: Metrics of rows of numbers.
@@ -204,6 +204,41 @@ def read_fps(path: str | PathLike[str]) -> Fingerprints:
     ['one', 'two']
     """
     return _native.read_fps(path)
+
+
+def read_smiles(path: str | PathLike[str]) -> Fingerprints:
+    """Read the molecules of a file of SMILES as fingerprints, plain or gzip-compressed.
+
+    Each line has a structure, white space and a name. The fingerprints are circular (Morgan, radius 2, 2,048 bits) and
+    have the same bits as those of RDKit.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    Fingerprints
+
+    Raises
+    ------
+    ValueError
+        If lines are not SMILES. The message lists the first ten with their positions.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import os, tempfile, lehr
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "compounds.smi")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("CCO ethanol\\nc1ccccc1 benzene\\n")
+    ...     lehr.read_smiles(path).ids
+    ['ethanol', 'benzene']
+    """
+    return _native.read_smiles(path)
 
 
 def fingerprints_from_rdkit(vectors: Iterable[Any], ids: Iterable[str] | None = None) -> Fingerprints:

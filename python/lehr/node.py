@@ -238,7 +238,7 @@ class Node(_Client):
         name : str
             The name of the data set on the node.
         format : str or None, default=None
-            ``"csv"``, ``"npy"``, ``"parquet"``, ``"arrow"``, ``"fasta"`` or ``"fps"``. With ``None``, Lehr infers it from the file's name or the type of
+            ``"csv"``, ``"npy"``, ``"parquet"``, ``"arrow"``, ``"fasta"``, ``"fps"`` or ``"smiles"``. With ``None``, Lehr infers it from the file's name or the type of
             ``source``.
         replace : bool, default=False
             Whether to replace a data set with the same name.

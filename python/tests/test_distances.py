@@ -76,6 +76,21 @@ def test_fps(tmp_path):
     assert prints.packed().tolist() == [[0x0B, 0x01], [0, 0]]
 
 
+def test_smiles(tmp_path):
+    path = tmp_path / "compounds.smi"
+    path.write_text("CCO ethanol\nC1=CC=CC=C1\nc1ccccc1 benzene\n")
+    prints = lehr.read_smiles(path)
+    assert (prints.n_bits, prints.ids) == (2048, ["ethanol", "1", "benzene"])
+    packed = prints.packed()
+    # The hashes of ethanol, as RDKit computes them, modulo the number of bits.
+    bits = sorted(value % 2048 for value in (864662311, 1535166686, 2245384272, 2246728737, 3542456614, 4018048386))
+    assert np.flatnonzero(np.unpackbits(packed[0], bitorder="little")).tolist() == bits
+    assert packed[1].tolist() == packed[2].tolist() != packed[0].tolist()
+    path.write_text("CCO a\nC(C b\n")
+    with pytest.raises(ValueError, match=r"line 2: expected SMILES with a \) for this \("):
+        lehr.read_smiles(path)
+
+
 def test_rdkit():
     structs = pytest.importorskip("rdkit.DataStructs")
     vector = structs.CreateFromBitString("1101")

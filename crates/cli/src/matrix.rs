@@ -48,7 +48,9 @@ pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
     }
     let index = names.iter().position(|name| *name == "item").unwrap_or_default();
     in_order(&table, index, rows.values())?;
-    let unknown: Vec<&str> = names.into_iter().filter(|name| !["item", "id", "weight"].contains(name)).collect();
+    let has_structures = names.contains(&"smiles");
+    let known = ["item", "id", "weight", "smiles"];
+    let unknown: Vec<&str> = names.into_iter().filter(|name| !known.contains(name)).collect();
     if !unknown.is_empty() {
         output::warning(&format!(
             "{}: Lehr does not use the columns {}; a column named weight gives the items weights",
@@ -61,7 +63,12 @@ pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
         output::note(&format!("each item counts as many times as there were equal ones ({})", table.display()));
     }
     let ids = rows.ids().map_or_else(|| (0..items).map(|item| item.to_string()).collect(), <[String]>::to_vec);
-    Ok(Matrix { dissimilarities, ids, weights, classes: Vec::new(), smiles: None })
+    let structures = || -> Result<Vec<String>, Failure> {
+        let found = read::classes::classes_of(&table, "id", "smiles", &ids)?;
+        Ok(found.into_iter().map(Option::unwrap_or_default).collect())
+    };
+    let smiles = if has_structures { Some(structures()?) } else { None };
+    Ok(Matrix { dissimilarities, ids, weights, classes: Vec::new(), smiles })
 }
 
 /// Checks that the rows of the table of items are in the order of the matrix: names and weights go by position.

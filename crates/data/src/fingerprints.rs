@@ -27,6 +27,8 @@ pub struct Fingerprints {
     ids: Vec<String>,
     /// A weight for each row: finite, >= 0, at least one > 0, and with a finite sum.
     weights: Option<Vec<f64>>,
+    /// The structure of each row in SMILES, if the rows are molecules.
+    smiles: Option<Vec<String>>,
     name: String,
 }
 
@@ -56,7 +58,7 @@ impl Fingerprints {
         }
         faults.or(())?;
         let ids = (0..words.len() / width).map(|row| row.to_string()).collect();
-        Ok(Fingerprints { words, bits, ids, weights: None, name: "fingerprints".into() })
+        Ok(Fingerprints { words, bits, ids, weights: None, smiles: None, name: "fingerprints".into() })
     }
 
     /// Sets the ids of the rows.
@@ -80,6 +82,19 @@ impl Fingerprints {
     ///   not finite.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
         self.weights = Some(checked_weights(weights, self.len(), &self.name)?);
+        Ok(self)
+    }
+
+    /// Sets the structures of the rows in SMILES. Reports draw them.
+    ///
+    /// # Errors
+    /// Returns [`Error::Shape`] if the number of structures differs from the number of rows.
+    pub fn with_smiles(mut self, smiles: Vec<String>) -> Result<Self, Error> {
+        if smiles.len() != self.len() {
+            let (expected, found) = (format!("{}, one a row", self.len()), smiles.len().to_string());
+            return Err(Error::Shape { what: "structures".into(), expected, found });
+        }
+        self.smiles = Some(smiles);
         Ok(self)
     }
 
@@ -108,6 +123,7 @@ impl Fingerprints {
             bits: self.bits,
             ids: rows.iter().map(|&row| self.ids[row].clone()).collect(),
             weights: self.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect()),
+            smiles: self.smiles.as_ref().map(|smiles| rows.iter().map(|&row| smiles[row].clone()).collect()),
             name: self.name.clone(),
         }
     }
@@ -146,6 +162,11 @@ impl Fingerprints {
     /// Returns the ids of the rows.
     pub fn ids(&self) -> &[String] {
         &self.ids
+    }
+
+    /// Returns the structures of the rows in SMILES, if the rows are molecules.
+    pub fn smiles(&self) -> Option<&[String]> {
+        self.smiles.as_deref()
     }
 
     /// Returns the weights, if there are any.

@@ -40,6 +40,8 @@ mod rounded;
 #[cfg(feature = "sheets")]
 mod sheet;
 mod slip;
+#[cfg(feature = "molecules")]
+pub mod smi;
 pub(crate) mod source;
 pub mod svmlight;
 mod unpack;
@@ -302,6 +304,10 @@ fn table_of<'a>(
     first_column: Option<FirstColumn>,
     spill: Option<&Spill>,
 ) -> Result<Table, Error> {
+    #[cfg(feature = "molecules")]
+    if smi::is_smi(source.name()) {
+        return Ok(Table::Bits(smi::read(source)?));
+    }
     Ok(if fps::is_fps(&mut source)? {
         Table::Bits(fps::read(source)?)
     } else if matrix_market::is_matrix_market(&mut source)? {

@@ -21,6 +21,7 @@ use lehr_data::frame::DataFrame;
 use lehr_data::read::dissimilarities::{array_path, header_from, matrix_from};
 use lehr_data::read::fasta::{Expected, sequences_from};
 use lehr_data::read::fps::fingerprints_from;
+use lehr_data::read::smi::molecules_from;
 use lehr_data::read::svmlight::rows_from;
 use lehr_data::read::{
     DateOrder, Encoding, Selection, TableForm, Unpacked, data_frame_from, incomplete_from, points_from,
@@ -34,7 +35,7 @@ use serde_json::{Map, Value};
 
 use self::column::Gaps;
 use crate::bytes::Bytes;
-use crate::matrix::table_of;
+use crate::matrix::{SMILES, table_of};
 use crate::table::{Columns, Kind, SPARSE, Table};
 
 /// The maximum size of the header of dissimilarities, in bytes.
@@ -77,6 +78,9 @@ pub enum Form {
     Fasta,
     /// FPS fingerprints of compounds, plain or gzip: the columns `id` and `fingerprint`, in hexadecimal as in the file.
     Fps,
+    /// Molecules in SMILES with their names, plain or gzip: the columns `id`, `smiles` and `fingerprint`. The fingerprints
+    /// are circular (Morgan), with radius 2 and 2,048 bits.
+    Smiles,
     /// SVMlight text with sparse rows, plain or gzip: the column `sparse` has the fields `column:value` without the
     /// class.
     Svmlight,
@@ -186,7 +190,7 @@ impl Reading {
             return invalid("gaps: expected without weights, which may not be missing");
         }
         let is_told = self.columns.is_some() || self.weights.is_some() || self.id.is_some() || self.gaps;
-        if matches!(form, Form::Fasta | Form::Fps | Form::Svmlight | Form::Dissimilarities) && is_told {
+        if matches!(form, Form::Fasta | Form::Fps | Form::Smiles | Form::Svmlight | Form::Dissimilarities) && is_told {
             return invalid("columns, weights, id and gaps: expected with tables only");
         }
         self.delimiter().map(|_| ())
@@ -282,7 +286,7 @@ pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, by
         }
         Form::Parquet => parquet::read(file, &reading.wanted(), gaps, name, bytes_max),
         Form::Arrow => arrow::read_from(io::BufReader::new(file), &reading.wanted(), gaps, name, bytes_max),
-        Form::Fasta | Form::Fps | Form::Svmlight => read_items(&mut file, form, name, bytes_max),
+        Form::Fasta | Form::Fps | Form::Smiles | Form::Svmlight => read_items(&mut file, form, name, bytes_max),
         Form::Dissimilarities => {
             let matrix = limited(&mut file, name, bytes_max, |plain| matrix_from(plain, name))?;
             rounding = matrix.warning();
@@ -436,14 +440,21 @@ fn read_items(file: &mut File, form: Form, name: &str, bytes_max: u64) -> Result
         return Table::builder().texts(SPARSE, (0..rows.len()).map(text).collect()).build();
     }
     let builder = Table::builder().id(Some("id".to_owned()));
-    if form == Form::Fps {
-        let prints = limited(file, name, bytes_max, |plain| fingerprints_from(plain, name))?;
+    if matches!(form, Form::Fps | Form::Smiles) {
+        let prints = limited(file, name, bytes_max, |plain| match form {
+            Form::Smiles => molecules_from(plain, name),
+            _ => fingerprints_from(plain, name),
+        })?;
         let digits = |row: usize| {
             let bytes = prints.row(row).iter().flat_map(|word| word.to_le_bytes()).take(prints.bits().div_ceil(8));
             bytes.map(|byte| format!("{byte:02x}")).collect()
         };
         let texts = (0..prints.len()).map(digits).collect();
-        return builder.texts("id", prints.ids().to_vec()).texts("fingerprint", texts).build();
+        let mut table = builder.texts("id", prints.ids().to_vec());
+        if let Some(smiles) = prints.smiles() {
+            table = table.texts(SMILES, smiles.to_vec());
+        }
+        return table.texts("fingerprint", texts).build();
     }
     let expected = Expected { alphabet: None, is_aligned: true };
     let sequences = limited(file, name, bytes_max, |plain| sequences_from(plain, name, expected))?;
@@ -633,6 +644,7 @@ impl Form {
             "arrow" | "arrows" | "feather" | "ipc" => Self::Arrow,
             "fasta" | "fa" | "fna" | "faa" => Self::Fasta,
             "fps" => Self::Fps,
+            "smi" | "smiles" | "ism" => Self::Smiles,
             "svm" | "svmlight" | "libsvm" => Self::Svmlight,
             "json" => Self::Dissimilarities,
             _ => return None,

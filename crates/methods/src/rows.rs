@@ -389,6 +389,11 @@ impl Rows {
         }
     }
 
+    /// Returns the structures of the rows in SMILES, if the rows are molecules.
+    pub fn smiles(&self) -> Option<&[String]> {
+        if let Table::Bits(rows, _) = &self.table { rows.smiles() } else { None }
+    }
+
     /// Returns the weights of the rows, if the table has weights.
     pub fn weights(&self) -> Option<&[f64]> {
         match &self.table {

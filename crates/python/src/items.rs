@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use lehr_data::read::fasta::Expected;
-use lehr_data::read::{fasta, fps};
+use lehr_data::read::{fasta, fps, smi};
 use lehr_data::sequences::Alphabet;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::exceptions::PyIndexError;
@@ -292,4 +292,10 @@ pub(crate) fn read_fasta(py: Python<'_>, path: PathBuf, alphabet: Option<&str>, 
 #[pyfunction]
 pub(crate) fn read_fps(py: Python<'_>, path: PathBuf) -> PyResult<Fingerprints> {
     py.detach(|| fps::fingerprints(&path)).map(Fingerprints).map_err(errors::data)
+}
+
+/// Reads the molecules of a file of SMILES as fingerprints, plain or gzip-compressed.
+#[pyfunction]
+pub(crate) fn read_smiles(py: Python<'_>, path: PathBuf) -> PyResult<Fingerprints> {
+    py.detach(|| smi::molecules(&path)).map(Fingerprints).map_err(errors::data)
 }

@@ -70,6 +70,9 @@ impl Scene {
                 scene.column(name, values.into_iter().map(f64::from));
             }
         }
+        if let Some(smiles) = space.smiles() {
+            scene.texts("smiles", rows.iter().map(|&row| smiles[row].clone()));
+        }
         if let (Some(column), Some(values)) = (weights, space.weights()) {
             scene.column(column, rows.iter().map(|&row| values[row]));
         }

@@ -149,7 +149,7 @@ pub struct UploadArguments {
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 
-    /// Read the file as table (with text, dates and missing values), csv, tsv, npy, parquet, arrow, fasta, fps or
+    /// Read the file as table (also text, dates, missing values), csv, tsv, npy, parquet, arrow, fasta, fps, smiles or
     /// dissimilarities [default: by the file's name]
     #[arg(long, value_name = "FORMAT", value_parser = form)]
     pub format: Option<Form>,
@@ -229,6 +229,7 @@ fn form(text: &str) -> Result<Form, String> {
         "dissimilarities" => Some(Form::Dissimilarities),
         _ => None,
     };
-    told.or_else(by_name)
-        .ok_or_else(|| "expected table, csv, tsv, npy, parquet, arrow, fasta, fps or dissimilarities".to_owned())
+    told.or_else(by_name).ok_or_else(|| {
+        "expected table, csv, tsv, npy, parquet, arrow, fasta, fps, smiles or dissimilarities".to_owned()
+    })
 }

@@ -146,7 +146,7 @@ pub struct PackedArguments {
 }
 
 /// The help for the input of a method that also takes rows of bits and sparse rows.
-const ANY_ROWS: &str = "Table: .csv, .tsv, .txt (each may be gzipped), .xlsx, .xls, .ods, .jsonl, .json, .npy or .parquet; fingerprints: .fps (may be gzipped), or .npy with --bits. Sparse rows: SVMlight's text or Matrix Market .mtx (each may be gzipped)";
+const ANY_ROWS: &str = "Table: .csv, .tsv, .txt (each may be gzipped), .xlsx, .xls, .ods, .jsonl, .json, .npy or .parquet; fingerprints: .fps or .smi (may be gzipped), or .npy with --bits. Sparse rows: SVMlight's text or Matrix Market .mtx (each may be gzipped)";
 
 fn first_column(text: &str) -> Result<FirstColumn, String> {
     match text {

@@ -116,7 +116,7 @@ fn measure<T: Precision>(
         &mut folder,
         &header,
         |i, row| half.row(i, row),
-        |staged| write_items(staged, &items.ids(), collapsed),
+        |staged| write_items(staged, &items.ids(), items.smiles(), collapsed),
     )?;
     tell(plan, &header, clock.seconds())
 }
@@ -265,18 +265,28 @@ fn write(
     staged.commit()
 }
 
-/// Writes the tables of items: `ids.csv`, and `members.csv` if equal items were merged.
-fn write_items(staged: &mut Staged<'_>, ids: &[String], collapsed: Option<&Collapsed>) -> Result<(), Failure> {
-    staged.write(folder::IDS, |out| match collapsed {
-        None => {
-            out.write_all(b"item,id\n")?;
-            ids.iter().enumerate().try_for_each(|(item, id)| writeln!(out, "{item},{}", field(id)))
+/// Writes the tables of items: `ids.csv`, with the structures of molecules, and `members.csv` if equal items were merged.
+fn write_items(
+    staged: &mut Staged<'_>,
+    ids: &[String],
+    smiles: Option<&[String]>,
+    collapsed: Option<&Collapsed>,
+) -> Result<(), Failure> {
+    staged.write(folder::IDS, |out| {
+        let weights = collapsed.map(|collapsed| collapsed.duplicates.weights());
+        let added = |column: &'static str, is_there: bool| if is_there { column } else { "" };
+        writeln!(out, "item,id{}{}", added(",weight", weights.is_some()), added(",smiles", smiles.is_some()))?;
+        for (item, id) in ids.iter().enumerate() {
+            write!(out, "{item},{}", field(id))?;
+            if let Some(weights) = &weights {
+                write!(out, ",{}", weights[item])?;
+            }
+            if let Some(smiles) = smiles {
+                write!(out, ",{}", field(&smiles[item]))?;
+            }
+            writeln!(out)?;
         }
-        Some(Collapsed { duplicates, .. }) => {
-            out.write_all(b"item,id,weight\n")?;
-            let mut weighted = ids.iter().zip(duplicates.weights()).enumerate();
-            weighted.try_for_each(|(item, (id, weight))| writeln!(out, "{item},{},{weight}", field(id)))
-        }
+        Ok(())
     })?;
     let Some(Collapsed { ids, duplicates }) = collapsed else { return Ok(()) };
     staged.write(folder::MEMBERS, |out| {
@@ -290,7 +300,7 @@ fn write_items(staged: &mut Staged<'_>, ids: &[String], collapsed: Option<&Colla
 fn copy_items(staged: &mut Staged<'_>, beside: &[(&'static str, Vec<u8>)], items: usize) -> Result<(), Failure> {
     if beside.is_empty() {
         let ids: Vec<String> = (0..items).map(|item| item.to_string()).collect();
-        return write_items(staged, &ids, None);
+        return write_items(staged, &ids, None, None);
     }
     beside.iter().try_for_each(|(name, bytes)| staged.write(name, |out| out.write_all(bytes)))
 }

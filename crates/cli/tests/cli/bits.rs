@@ -299,3 +299,44 @@ fn by_likelihood_only_bits_are_clustered_and_nothing_is_left_where_it_is_refused
         assert!(!sandbox.path("lehr-out").exists());
     }
 }
+
+#[test]
+fn molecules_go_from_smiles_to_clusters_and_a_map_with_their_structures() {
+    let sandbox = Sandbox::new();
+    let alkane = |length: usize| format!("{}\talkane {length}\n", "C".repeat(length));
+    let arene = |tail: usize| format!("c1ccccc1{}O\tarene {tail}\n", "C".repeat(tail));
+    let text: String = (4..10).map(alkane).chain((0..6).map(arene)).collect();
+    sandbox.write("compounds.smi", &text);
+    sandbox.lehr(&["distances", "compounds.smi", "--out", "d", "-q"]).succeeded();
+    assert!(sandbox.read("d/ids.csv").starts_with("item,id,smiles\n0,alkane 4,CCCC\n"));
+    assert!(sandbox.read("d/ids.csv").ends_with("\n11,arene 5,c1ccccc1CCCCCO\n"));
+    sandbox.lehr(&["pairwise", "d", "-k", "2", "--out", "p", "-q"]).succeeded();
+    let labels = sandbox.read("p/labels.csv");
+    let of = |name: &str| -> Vec<&str> {
+        let rows = labels.lines().filter(|line| line.starts_with(name));
+        rows.map(|line| line.split(',').nth(1).unwrap()).collect()
+    };
+    let (alkanes, arenes) = (of("alkane"), of("arene"));
+    assert!(alkanes.iter().all(|cluster| cluster == &alkanes[0]) && arenes.iter().all(|cluster| cluster == &arenes[0]));
+    assert_ne!(alkanes[0], arenes[0]);
+    assert!(sandbox.read("p/report.html").contains("data-smiles=\"CC"));
+    sandbox.lehr(&["embed", "d", "--labels", "p/labels.csv", "--out", "e", "-q"]).succeeded();
+    assert!(sandbox.page("e/report.html").1.to_string().contains("c1ccccc1CCCCCO"));
+    // The same fingerprints, by their bits.
+    let told = sandbox.lehr(&["cluster", "compounds.smi", "-k", "2", "-q"]).succeeded().stdout;
+    assert!(told.starts_with("12 rows in 2 clusters; "), "{told}");
+    // Merged compounds keep the structure of the first one.
+    sandbox.write("twice.smi", "CCO a\nOCC b\nCCN c\n");
+    sandbox.lehr(&["distances", "twice.smi", "--collapse", "--out", "t", "-q"]).succeeded();
+    assert_eq!(sandbox.read("t/ids.csv"), "item,id,weight,smiles\n0,a,2,CCO\n1,c,1,CCN\n");
+    let refused = sandbox.lehr(&["cluster", "bad.smi"]);
+    assert_ne!(refused.code, 0);
+    sandbox.write("bad.smi", "CCO a\nC1CC b\n");
+    let refused = sandbox.lehr(&["cluster", "bad.smi"]);
+    assert_eq!(refused.code, 3);
+    assert!(
+        refused.stderr.contains("bad.smi, line 2: expected SMILES with the ring number 1 at two atoms"),
+        "{}",
+        refused.stderr
+    );
+}

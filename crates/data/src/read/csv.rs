@@ -355,7 +355,7 @@ fn no_numbers(source: &str, sample: &[Record], has_header: bool, names: &[String
         Some(column) => {
             let example = sample.last().and_then(|row| row.field(column)).unwrap_or_default();
             format!(
-                "structures in SMILES ({}); compute fingerprints of them first, and give those as FPS",
+                "structures in SMILES ({}); a file that ends in .smi, with a structure and a name a line, is read as molecules",
                 quoted(example)
             )
         }

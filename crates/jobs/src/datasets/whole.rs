@@ -119,7 +119,7 @@ impl UploadFile {
         self.format.or_else(|| Form::of_media_type(said?)).ok_or_else(|| {
             let found = said.map_or("none".to_owned(), |said| format!("{said:?}"));
             let reason = format!(
-                "format: expected csv, tsv, npy, parquet, arrow, fasta, fps or dissimilarities, since the media type ({found}) does not say"
+                "format: expected csv, tsv, npy, parquet, arrow, fasta, fps, smiles or dissimilarities, since the media type ({found}) does not say"
             );
             Fault::new(Code::InvalidValue, reason)
         })

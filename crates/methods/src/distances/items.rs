@@ -97,6 +97,11 @@ impl Items {
         }
     }
 
+    /// Returns the structures of the items in SMILES, if the items are molecules.
+    pub fn smiles(&self) -> Option<&[String]> {
+        if let Items::Fingerprints(prints) = self { prints.smiles() } else { None }
+    }
+
     /// Returns a checksum of the items as they are compared, without their names and identifiers.
     pub fn fingerprint(&self) -> u64 {
         match self {

@@ -1,0 +1,21 @@
+//! Molecules: [`Molecule::from_smiles`] reads them, and [`Molecule::morgan_bits`] gives circular fingerprints with
+//! RDKit's bits.
+//!
+//! This crate depends on no other, and knows no files. For the reasons and the comparison with RDKit, see
+//! `docs/design/molecules.md`. Reading order: `molecule.rs` → `smiles.rs` → `rings.rs` → `aromaticity.rs` → `morgan.rs`.
+#![forbid(unsafe_code)]
+
+mod aromaticity;
+mod elements;
+mod molecule;
+mod morgan;
+mod rings;
+mod smiles;
+
+pub use molecule::{Atom, Bond, Molecule, Order};
+pub use smiles::SmilesError;
+
+/// The example of the crate's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

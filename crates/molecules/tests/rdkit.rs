@@ -1,0 +1,108 @@
+//! Compares fingerprints with those of RDKit.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+
+use lehr_molecules::Molecule;
+
+/// Returns the FNV-1a checksum of hashes.
+fn checksum(hashes: &[u32]) -> u64 {
+    let bytes = hashes.iter().flat_map(|hash| hash.to_le_bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[test]
+fn molecules_have_the_hashes_of_rdkit_however_they_are_written() {
+    let lines = include_str!("rdkit.tsv").lines().filter(|line| !line.starts_with('#'));
+    let mut count = 0;
+    for line in lines {
+        let (smiles, expected) = line.split_once('\t').unwrap();
+        let molecule = Molecule::from_smiles(smiles).unwrap_or_else(|fault| panic!("{smiles}: {fault}"));
+        assert_eq!(format!("{:016x}", checksum(&molecule.morgan(2))), expected, "{smiles}");
+        count += 1;
+    }
+    assert!(count > 300, "{count}");
+}
+
+#[test]
+#[ignore = "reads larger data: LEHR_DATA=FOLDER cargo test -p lehr-molecules --test rdkit -- --ignored"]
+fn all_compounds_of_the_antiviral_screen_have_the_bits_of_rdkit() {
+    let folder = PathBuf::from(std::env::var_os("LEHR_DATA").expect("LEHR_DATA names the folder of the larger data"));
+    let lines = |name: &str| {
+        let file = std::fs::File::open(folder.join("chem").join(name)).unwrap();
+        BufReader::new(flate2::read::MultiGzDecoder::new(file)).lines().map(Result::unwrap)
+    };
+    let compounds = lines("dtp_aids41k.tsv.gz").skip(1);
+    let expected = lines("dtp_aids41k_morgan1024.fps.gz").filter(|line| !line.starts_with('#'));
+    let mut count = 0;
+    for (compound, expected) in compounds.zip(expected) {
+        let smiles = compound.split('\t').nth(1).unwrap();
+        let words = Molecule::from_smiles(smiles).unwrap().morgan_bits(2, 1024);
+        let digits: String =
+            words.iter().flat_map(|word| word.to_le_bytes()).map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(Some(&*digits), expected.split('\t').next(), "{smiles}");
+        count += 1;
+    }
+    assert_eq!(count, 41_119);
+}
+
+#[test]
+fn texts_that_are_no_molecules_are_refused_with_their_place() {
+    for (text, fault) in [
+        ("", "character 1: expected an atom, found the end of the text"),
+        ("CC(C", "character 3: expected a ) for this (, found the end of the text"),
+        ("CC)", "character 3: expected an atom, found ')'"),
+        ("C1CC", "character 2: expected the ring number 1 at two atoms, found only one"),
+        ("C11", "character 3: expected another atom to close the ring, found an atom that is bonded to it already"),
+        ("C==C", "character 3: expected an atom, found '='"),
+        ("[Xx]", "character 2: expected an element, found 'X'"),
+        ("[CH4", "character 5: expected a ], found the end of the text"),
+        ("C%1", "character 4: expected a digit, found the end of the text"),
+        ("CCcC", "character 3: expected a capital letter, because only atoms in rings are aromatic, found 'c'"),
+        (
+            "c1cccc1",
+            "character 1: expected an aromatic ring with alternating double bonds, found atoms that cannot have them",
+        ),
+        ("C(C)(C)(C)(C)C", "character 1: expected an atom with at most 4 bonds, found bonds with 5 pairs of electrons"),
+        ("CCé", "character 3: expected an atom, found 'é'"),
+        ("[C+200]", "character 7: expected a smaller charge, found ']'"),
+        ("[CH300]", "character 7: expected fewer hydrogens, found ']'"),
+    ] {
+        assert_eq!(Molecule::from_smiles(text).map_err(|fault| fault.to_string()), Err(fault.to_owned()), "{text:?}");
+    }
+}
+
+#[test]
+fn a_molecule_without_end_takes_no_time_without_end() {
+    // A chain is as long as it likes, and rings beyond the limit are refused.
+    let chain = Molecule::from_smiles(&"C".repeat(300_000)).unwrap();
+    assert_eq!((chain.atoms().len(), chain.morgan(2).len()), (300_000, 8));
+    let rings = Molecule::from_smiles(&"c1ccccc1".repeat(50_000)).unwrap();
+    assert_eq!(rings.atoms().len(), 300_000);
+    let ring = |atoms: usize| format!("C1{}C1", "C".repeat(atoms - 2));
+    assert!(Molecule::from_smiles(&ring(400)).is_ok());
+    let fault = Molecule::from_smiles(&ring(401)).unwrap_err().to_string();
+    assert_eq!(fault, "character 1: expected rings that share bonds to have at most 400 atoms, found 401");
+}
+
+#[test]
+fn any_text_is_a_molecule_or_a_fault() {
+    // Pieces of SMILES in every order: no text makes the reader panic.
+    const PIECES: [&str; 20] =
+        ["C", "c", "1", "2", "(", ")", "=", "[", "]", "H", "+", "n", "%", "12", ".", "@", "/", "Cl", "-", "*"];
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize
+    };
+    let mut read = 0;
+    for _ in 0..200_000 {
+        let length = 1 + next() % 14;
+        let text: String = (0..length).map(|_| PIECES[next() % PIECES.len()]).collect();
+        if let Ok(molecule) = Molecule::from_smiles(&text) {
+            assert!(!molecule.morgan(3).is_empty(), "{text}");
+            read += 1;
+        }
+    }
+    assert!(read > 1_000, "{read}");
+}
