@@ -124,7 +124,7 @@ mod tests {
         let fault = molecules_from("CCO a\nCC( b\nC(C)(C)(C)(C)C c\nXy d\n".as_bytes(), "c.smi").unwrap_err();
         assert_eq!(
             fault.to_string(),
-            "c.smi, line 2: expected SMILES with an atom, found the end of the text at character 4 of \"CC(\"\n\
+            "c.smi, line 2: expected SMILES with a ) for this (, found the end of the text at character 3 of \"CC(\"\n\
              c.smi, line 3: expected SMILES with an atom with at most 4 bonds, found bonds with 5 pairs of electrons at character 1 of \"C(C)(C)(C)(C)C\"\n\
              c.smi, line 4: expected SMILES with an atom, found 'X' at character 1 of \"Xy\"\n\
              c.smi: 3 faults in all"

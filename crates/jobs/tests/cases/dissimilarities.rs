@@ -223,6 +223,35 @@ fn columns_of_numbers_and_of_words_are_compared_together_by_gower() {
 }
 
 #[test]
+fn molecules_keep_their_structures_from_the_file_to_the_items_and_the_reports() {
+    on_one_host(async |host| {
+        let services = Services::on(&host).await;
+        let smiles = b"CCCCO butanol\nOCCCC same\nc1ccccc1O phenol\nc1ccccc1N aniline\n";
+        let read = upload(&services.datasets, Begin::new("compounds", Form::Smiles), smiles).await.unwrap();
+        let names: Vec<&str> = read.columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(names, ["id", "smiles", "fingerprint"]);
+        let options = distances::Options { collapse: true, ..Default::default() };
+        let compared = done(&services.distances, Order::new("compounds", &options)).await;
+        let items = services.table(&compared.outputs["items"]).await;
+        assert_eq!(items.texts("id").unwrap(), ["butanol", "phenol", "aniline"]);
+        assert_eq!(items.texts("smiles").unwrap(), ["CCCCO", "c1ccccc1O", "c1ccccc1N"]);
+        let input = of(&compared.outputs["matrix"], &compared.outputs["items"]);
+        let clusters = done(&services.pairwise, Order { input: input.clone(), ..Order::new("", &clustered(2)) }).await;
+        let page = services.table(&clusters.outputs["report"]).await.texts("report").unwrap();
+        assert!(page[0].contains("data-smiles=\"CCCCO\""));
+        // A map takes the clusters as classes.
+        let Input::Named(mut input) = input else { panic!("expected inputs with names") };
+        input.insert("labels".into(), clusters.outputs["labels"].clone());
+        let options = embed::Options::default();
+        let order = Order { input: Input::Named(input), ..Order::new("", &options) };
+        let mapped = done(&services.embedding, order).await;
+        let positions = services.table(&mapped.outputs["positions"]).await;
+        let labels = services.table(&clusters.outputs["labels"]).await;
+        assert_eq!(positions.texts("cluster").unwrap(), labels.texts("cluster").unwrap());
+    });
+}
+
+#[test]
 fn fingerprints_and_matrices_that_are_brought_in_are_taken_too() {
     on_one_host(async |host| {
         let services = Services::on(&host).await;

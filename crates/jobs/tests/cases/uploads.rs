@@ -298,7 +298,7 @@ fn files_are_opened_under_the_data_root_only() {
         assert!(
             unknown
                 .reason()
-                .starts_with("format: expected csv, tsv, npy, parquet, arrow, fasta, fps or dissimilarities"),
+                .starts_with("format: expected csv, tsv, npy, parquet, arrow, fasta, fps, smiles or dissimilarities"),
             "{unknown}"
         );
         let wrong = datasets.call(Open { format: Some(Form::Csv), ..Open::new("x", "sites") }).await.unwrap_err();
