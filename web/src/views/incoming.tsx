@@ -19,6 +19,7 @@ const FORMATS: [RegExp, string][] = [
   [/\.(arrow|feather|ipc)$/i, 'arrow'],
   [/\.(fasta|fa|fna|faa)(\.gz)?$/i, 'fasta'],
   [/\.fps(\.gz)?$/i, 'fps'],
+  [/\.(smi|smiles|ism)(\.gz)?$/i, 'smiles'],
   [/\.(svm|svmlight|libsvm)(\.gz)?$/i, 'svmlight'],
   [/\.(xlsx|xls|ods)$/i, 'table'],
   [/\.(json|jsonl|ndjson)(\.gz)?$/i, 'table'],
