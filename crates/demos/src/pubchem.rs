@@ -9,6 +9,8 @@ use std::io::{self, BufRead, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use lehr_data::Fingerprints;
 use lehr_data::datasets::{self, Compound};
 use lehr_sync::Arc;
@@ -242,18 +244,8 @@ fn tanimoto(one: &[u64], other: &[u64]) -> f64 {
 /// Packs keys as PubChem does: the Base64 of their number (four bytes, big-endian) and the bits, the most significant
 /// first.
 fn packed(keys: &[u64]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let bits = keys.iter().flat_map(|word| word.to_le_bytes()).take(KEYS.div_ceil(8)).map(u8::reverse_bits);
-    let bytes: Vec<u8> = (KEYS as u32).to_be_bytes().into_iter().chain(bits).collect();
-    let mut text = String::new();
-    for three in bytes.chunks(3) {
-        let word = three.iter().fold(0_u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
-        for place in 0..4 {
-            let letter = LETTERS[(word >> (18 - 6 * place) & 63) as usize];
-            text.push(if place <= three.len() { char::from(letter) } else { '=' });
-        }
-    }
-    text
+    STANDARD.encode((KEYS as u32).to_be_bytes().into_iter().chain(bits).collect::<Vec<u8>>())
 }
 
 /// Decodes the value of a form. Returns `None` if it is not UTF-8 or has a `%` without two digits.
