@@ -63,7 +63,7 @@ fn structures_are_told_as_what_they_are_and_none_is_taken_for_a_name() {
     for text in ["CCO\nCCN\nc1ccccc1\n", "CCO,a\nCCN,b\nc1ccccc1O,c\n"] {
         let said = columns(text).unwrap_err();
         assert!(
-            said.contains("found structures in SMILES (\"c1ccccc1") && said.contains("compute fingerprints"),
+            said.contains("found structures in SMILES (\"c1ccccc1") && said.contains("is read as molecules"),
             "{said}"
         );
     }
