@@ -23,8 +23,8 @@ demo-two-nodes: need ## the same with the data on one node and the clustering on
 	@cargo build --release -p lehr
 	@$(TARGET)/release/lehr demo two-nodes
 
-test: ## every gate, in order: formatting, edges, lints, tests, tests under mpiexec, release build, a node under attack, the viewer, the Python package, the site with its examples, model checks; ends with a summary
-	@$(PYTHON) tools/gates.py fmt-check edges lint unit mpi same-bits hostile-short test-web test-python site model
+test: ## every gate, in order: formatting, edges, lints, tests, tests under mpiexec, release build, a node under attack, the viewer, the Python package, Dask, Ray and Spark, the site with its examples, model checks; ends with a summary
+	@$(PYTHON) tools/gates.py fmt-check edges lint unit mpi same-bits hostile-short test-web test-python test-engines site model
 
 check: need lint-need ## the quick form: formatting, edges, clippy and unit tests of the crates that changed
 	@$(PYTHON) tools/check.py
@@ -111,9 +111,18 @@ $(PYTHON_ENVIRONMENT)/.installed: python/requirements.txt
 test-python: python $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## tests of the Python package: scikit-learn's checks, the same results as the command, jobs under mpiexec, each test in four threads at once, types
 	@cargo build --release -p lehr
 	@LEHR_COMMAND=$(abspath $(TARGET)/release/lehr) LEHR_MPIEXEC=$${LEHR_MPIEXEC:-$(abspath $(MPI_ENVIRONMENT))/bin/mpiexec} \
-		$(PYTHON_ENVIRONMENT)/bin/pytest -q python -n auto
-	@$(PYTHON_ENVIRONMENT)/bin/pytest -q python --parallel-threads=4 --skip-thread-unsafe=True
+		$(PYTHON_ENVIRONMENT)/bin/pytest -q python/tests -n auto
+	@$(PYTHON_ENVIRONMENT)/bin/pytest -q python/tests --parallel-threads=4 --skip-thread-unsafe=True
 	@cd python && $(abspath $(PYTHON_ENVIRONMENT))/bin/mypy
+
+# The package has to be there (make python). Each engine is started once, so the tests run one after the other.
+test-engines: need $(PYTHON_ENVIRONMENT)/.installed-engines ## clusters of tables in partitions on local clusters of Dask, Ray and Spark, with workers that are killed; what lacks Java is NOT RUN
+	@command -v java > /dev/null || echo "test-engines: NOT RUN: Spark, which needs Java 17"
+	@$(PYTHON_ENVIRONMENT)/bin/pytest -q python/engines
+
+$(PYTHON_ENVIRONMENT)/.installed-engines: $(PYTHON_ENVIRONMENT)/.installed python/requirements-engines.txt
+	@$(PYTHON_ENVIRONMENT)/bin/pip install --quiet --disable-pip-version-check -r python/requirements-engines.txt
+	@touch $@
 
 # With the JavaScript that it is written in it is a third as large as all else there, so it is not installed with the rest.
 pyright: python $(PYTHON_ENVIRONMENT)/.installed-pyright ## the types of the Python package by pyright too
@@ -233,6 +242,19 @@ bench-python: need $(PYTHON_ENVIRONMENT)/.installed $(PYTHON_PEERS)/.installed #
 
 bench-calls: python ## fit, predict, transform and score of each estimator of the Python package beside scikit-learn's, in turns (some minutes; nobody else on the machine)
 	@$(PYTHON_ENVIRONMENT)/bin/python lab/runners/calls/side_by_side.py --record lab/records/local/calls.json
+
+PARTITIONS_PEERS := target/peers/partitions
+
+bench-partitions: need $(PYTHON_ENVIRONMENT)/.installed $(PARTITIONS_PEERS)/.installed ## clusters of tables in partitions on Dask, Ray and Spark, beside dask-ml's and MLlib's k-means: time and memory by partitions (half an hour; nobody else on the machine)
+	@rm -rf $(PARTITIONS_PEERS)/wheel
+	@PATH=$(abspath $(PYTHON_ENVIRONMENT))/bin:$$PATH pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir $(PARTITIONS_PEERS)/wheel ./python
+	@$(PARTITIONS_PEERS)/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(PARTITIONS_PEERS)/wheel/lehr-*.whl
+	@$(PARTITIONS_PEERS)/bin/python lab/runners/partitions/side_by_side.py --record lab/records/local/partitions.json
+
+$(PARTITIONS_PEERS)/.installed: lab/runners/partitions/requirements.txt
+	@$(PYTHON) -m venv $(PARTITIONS_PEERS)
+	@$(PARTITIONS_PEERS)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
 
 bench-number: $(LAB) $(PYTHON_PEERS)/.installed ## how many clusters are found where none is asked for, beside silhouette, gap, BIC, X-means and HDBSCAN, on some 110 sets (an hour, with LEHR_DATA = folder with benchmarks/)
 	@$(PYTHON_PEERS)/bin/python lab/runners/number/side_by_side.py --lehr $(TARGET)/release/lehr --record lab/records/local/number.json
@@ -478,6 +500,11 @@ CALLS_PAGE_RECORD := lab/records/2026-11-28/calls.json
 
 docs/lab/calls.md: $(wildcard lab/report/*.py) $(CALLS_PAGE_RECORD) $(CALLS_PAGE_RECORD:.json=.machine.json) lab/definitions/calls/reasons.json
 	@$(PYTHON) lab/report/calls.py $(CALLS_PAGE_RECORD) > $@
+
+PARTITIONS_PAGE_RECORD := lab/records/2026-11-29/partitions.json
+
+docs/lab/partitions.md: $(wildcard lab/report/*.py) $(PARTITIONS_PAGE_RECORD) $(PARTITIONS_PAGE_RECORD:.json=.machine.json)
+	@$(PYTHON) lab/report/partitions.py $(PARTITIONS_PAGE_RECORD) > $@
 
 NUMBER_PAGE_RECORD := lab/records/2026-11-27/number.json
 

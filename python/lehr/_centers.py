@@ -12,11 +12,12 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from lehr import _checks, _native
+from lehr import _checks, _native, _partitioned
 from lehr._explained import OutliersMixin
 from lehr._learnt import LearntMixin
 from lehr._model import weights
 from lehr._native import Fingerprints
+from lehr._partitions import Result, is_partitioned
 
 #: The types of numbers that Lehr uses without copying the array.
 FLOATS = (np.float64, np.float32)
@@ -126,6 +127,10 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
     def _threads(self) -> int | None:
         return _checks.threads(self.n_jobs)
 
+    def _float(self) -> Any:
+        """Returns the type of distances and probabilities of rows that have the precision of the fitted rows."""
+        return self.cluster_centers_.dtype
+
     @property
     def n_clusters_(self) -> int:
         """The number of clusters."""
@@ -155,6 +160,8 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         [0, 0]
         """
         fitted: Any = self
+        if is_partitioned(X):
+            return fitted.fit(X, y, sample_weight=sample_weight).predict(X)
         labels: NDArray[np.int32] = fitted.fit(X, y, sample_weight=sample_weight).labels_
         return labels
 
@@ -183,6 +190,8 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         """
         fitted: Any = self
         fitted.fit(X, y, sample_weight=sample_weight)
+        if is_partitioned(X):
+            return self.transform(X)
         return self._to_centers(self._rows(X, reset=False))
 
     def predict(self, X: Any) -> NDArray[np.int32]:
@@ -197,6 +206,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         -------
         labels : ndarray of shape (n_samples,), int32
             The number of the cluster; -1 for a row farther than the outlier radius from every centre, if the model has an outlier radius.
+            For a table in partitions: a Dask array or series, or the Ray dataset or Spark data frame with a further column ``cluster``.
 
         Examples
         --------
@@ -206,6 +216,8 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         [1, 0]
         """
         check_is_fitted(self)
+        if is_partitioned(X):
+            return _partitioned.rows_of(self, X, "predict", Result("cluster", np.int32))
         radius = self._radius()
         if radius is None and not self._of_table:
             rows = self._rows(X, reset=False)
@@ -235,6 +247,8 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         array([[3.]])
         """
         check_is_fitted(self)
+        if is_partitioned(X):
+            return _partitioned.rows_of(self, X, "transform", Result("distances", self._float(), self.n_clusters_))
         return self._to_centers(self._rows(X, reset=False))
 
     def _to_centers(self, rows: Any) -> NDArray[Any]:
@@ -271,6 +285,9 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         >>> lehr.DAClustering(n_clusters=1).fit([[0.0], [2.0]]).score([[4.0]])
         -9.0
         """
+        check_is_fitted(self)
+        if is_partitioned(X):
+            return _partitioned.score(self, X, sample_weight)
         nearest, distances = self._nearest(X)
         row_weights = weights(sample_weight, nearest)
         radius = self._radius()

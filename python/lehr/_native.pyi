@@ -257,6 +257,7 @@ class _DataSet(TypedDict):
     weight: _Floats | None
 
 def fit_vector(x: _Rows, sample_weight: _Floats | None, run: Run) -> _Vector: ...
+def summarize(x: _Rows, sample_weight: _Floats | None, cells: int) -> dict[str, Any]: ...
 @overload
 def nearest(
     x: _Rows, centers: _Floats, *, threads: int | None = None, with_distances: Literal[True] = True

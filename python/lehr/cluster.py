@@ -15,13 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from lehr import _checks, _native
+from lehr import _checks, _native, _partitioned
 from lehr._centers import CentersMixin, as_given, has_gaps
 from lehr._constraints import COOLING, RANDOM_STATE, WATCHED, above, number, one_of, whole
 from lehr._items import ItemsMixin, refuse_unknown
 from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._names import listed
+from lehr._partitions import Result, is_partitioned, partitions_of
 from lehr._progress import Watch
 from lehr._shown import ShownMixin
 from lehr.distances import METRIC, Metric, of_rows
@@ -269,11 +270,13 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
             The rows to cluster. Arrays of float64 or float32, in C or Fortran order, are not copied. SciPy's sparse matrices stay sparse and give the same
             clusters as dense rows. Formats other than CSR are converted, and duplicate entries are added up in a copy. :class:`~lehr.Fingerprints` are rows of
-            0 and 1 that are stored and processed as bits.
+            0 and 1 that are stored and processed as bits. Dask arrays, Dask and Spark data frames and Ray datasets stay in their partitions. After such a fit,
+            ``labels_`` is not set, and :meth:`predict` returns the labels in the form of the table.
         y : ignored
             Ignored; present for scikit-learn's interface.
-        sample_weight : array-like of shape (n_samples,), default=None
-            The weights of the rows, 0 or more. A row of weight 3 counts as three equal rows; a row of weight 0 gets a label but does not affect the clusters.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
+            The weights of the rows, 0 or more. For a table in partitions: the name of a column, or a Dask collection with the partitions of ``X``. A row of
+            weight 3 counts as three equal rows; a row of weight 0 gets a label but does not affect the clusters.
             Only the choice of the number of clusters also depends on the number of rows: Lehr uses Kish's effective sample size of the weighted rows.
 
         Returns
@@ -295,6 +298,10 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         >>> lehr.DAClustering(n_clusters=1).fit([[0.0], [3.0]], sample_weight=[2.0, 1.0]).cluster_centers_
         array([[1.]])
         """
+        partitions = partitions_of(X, sample_weight)
+        if partitions is not None:
+            _partitioned.fit_annealed(self, partitions)
+            return self
         parameters = self._told(
             clusters="n_clusters",
             stop_temperature="stop_temperature",
@@ -349,6 +356,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         [[0.5, 0.5]]
         """
         check_is_fitted(self)
+        if is_partitioned(X):
+            return _partitioned.rows_of(self, X, "predict_proba", Result("probabilities", self._float(), self.n_clusters_))
         rows = self._rows(X, reset=False)
         _checks.refuse_huge(rows)
         kind, fields = self._learnt()

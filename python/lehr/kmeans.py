@@ -12,13 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from lehr import _checks, _native
+from lehr import _checks, _native, _partitioned
 from lehr._centers import as_given
 from lehr._constraints import RANDOM_STATE, WATCHED, number, one_of, whole
 from lehr._learnt import LearntMixin
 from lehr._means import MeansMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._names import listed
+from lehr._partitions import partitions_of
 from lehr._progress import Watch
 from lehr._shown import ShownMixin
 from lehr._starts import as_matrix, drawn, rows_of
@@ -269,11 +270,13 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
             The rows to cluster. Arrays of float64 or float32, in C or Fortran order, are not copied. SciPy's sparse matrices stay sparse and give the same
             clusters as dense rows. Formats other than CSR are converted, and duplicate entries are added up in a copy. :class:`~lehr.Fingerprints` are rows of
-            0 and 1 that are stored and processed as bits.
+            0 and 1 that are stored and processed as bits. Dask arrays, Dask and Spark data frames and Ray datasets stay in their partitions. After such a fit,
+            ``labels_`` is not set, and :meth:`predict` returns the labels in the form of the table.
         y : ignored
             Ignored; present for scikit-learn's interface.
-        sample_weight : array-like of shape (n_samples,), default=None
-            The weights of the rows, 0 or more. A row of weight 3 counts as three equal rows; a row of weight 0 gets a label but does not affect the clusters.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
+            The weights of the rows, 0 or more. For a table in partitions: the name of a column, or a Dask collection with the partitions of ``X``. A row of
+            weight 3 counts as three equal rows; a row of weight 0 gets a label but does not affect the clusters.
             Three equal rows lead to other random initialisations than one row of weight 3.
 
         Returns
@@ -296,7 +299,7 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         array([[1.]])
         """
         parameters = self._told(clusters="n_clusters", max_sweeps="max_iter")
-        clusters, iterations = parameters["clusters"], parameters["max_sweeps"]
+        clusters = parameters["clusters"]
         starts, seed = self._initialisations(), _checks.seed(self.random_state)
         if self.algorithm == "elkan" and clusters == 1:
             _checks.warn("algorithm='elkan' doesn't make sense for a single cluster. Using 'lloyd' instead.", RuntimeWarning)
@@ -306,9 +309,14 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
             "seed": seed,
             "precision": _PRECISIONS[self.precision],
         }
+        partitions = partitions_of(X, sample_weight)
+        if partitions is not None:
+            unfinished = _partitioned.fit_means(self, partitions, self._starts, starts, self._tolerance)
+            self._warn(self.clusters_["weight"], 1, unfinished)
+            return self
         rows = self._rows(X, reset=True)
         _checks.warn_of_scales(self, rows)
-        parameters["tolerance"] = min(1.0, float(self.tol) / (clusters * self.n_features_in_))
+        parameters["tolerance"] = self._tolerance(self.n_features_in_)
         row_weights = weights(sample_weight, rows)
         begins = self._starts(rows, row_weights, seed, starts)
         self._n_init = starts
@@ -334,7 +342,16 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         tell(best.told)
         if not best.told["is_lead"]:
             return self
-        found = np.count_nonzero(np.bincount(self.labels_ if row_weights is None else self.labels_[row_weights > 0]))
+        self._warn(np.bincount(self.labels_ if row_weights is None else self.labels_[row_weights > 0]), begun, unfinished)
+        return self
+
+    def _tolerance(self, columns: int) -> float:
+        """Returns the share of the sum of squares at which iterations end."""
+        return min(1.0, float(self.tol) / (int(self.n_clusters) * columns))
+
+    def _warn(self, sizes: NDArray[Any], begun: int, unfinished: int) -> None:
+        """Warns about clusters without rows, and about initialisations that had not converged."""
+        found, clusters = np.count_nonzero(sizes), int(self.n_clusters)
         if found < clusters:
             _checks.warn(
                 f"Number of distinct clusters ({found}) found smaller than n_clusters ({clusters}). Possibly due to duplicate points in X.",
@@ -342,10 +359,9 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
             )
         if unfinished:
             _checks.warn(
-                f"{unfinished} of {begun} initialisations had not converged after {iterations} iterations: raise max_iter or tol.",
+                f"{unfinished} of {begun} initialisations had not converged after {self.max_iter} iterations: raise max_iter or tol.",
                 ConvergenceWarning,
             )
-        return self
 
     def _take(self, fit: _Fit, rows: Any, row_weights: NDArray[np.float64] | None) -> None:
         """Sets the centres, and the labels, sum of squares and clusters that belong to them."""

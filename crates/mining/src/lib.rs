@@ -49,7 +49,7 @@ mod product;
 mod round;
 mod rows;
 pub mod smacof;
-mod summary;
+pub mod summary;
 pub mod vector;
 
 pub use error::Error;

@@ -10,6 +10,7 @@
 
 mod division;
 
+use lehr_data::Points;
 use lehr_numerics::elementary::{exp, ln};
 
 use crate::Error;
@@ -22,15 +23,57 @@ const FINER: usize = 4;
 /// A leaf makes at most this many times its share of these cells.
 const MOST_OF_SHARE: usize = 16;
 
-/// The means of cells, their weights, and the cost that they hide, in stored units.
+/// The means of cells, their weights, and the cost that they hide.
+///
+/// # Example
+/// ```
+/// use lehr_data::Points;
+/// use lehr_mining::summary::Summary;
+/// let points = Points::new(vec![0.0, 1.0, 10.0, 12.0], 1)?;
+/// let summary = Summary::of(&points, 2);
+/// assert_eq!((summary.means, summary.weights, summary.hidden), (vec![0.5, 11.0], vec![2.0, 2.0], 2.5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Summary {
+pub struct Summary {
+    /// The number of columns.
     pub dimension: usize,
     /// The means, one row for each cell.
     pub means: Vec<f64>,
+    /// The weight of each cell, which is the sum of its rows' weights.
     pub weights: Vec<f64>,
     /// The sum over all rows of weight times squared distance from the mean of the row's cell.
     pub hidden: f64,
+}
+
+impl Summary {
+    /// Divides points into at most `cells` cells, and at least one. Points of weight 0 are in no cell. Equal points are
+    /// in the same cell. If no point has a weight, there are no cells.
+    ///
+    /// The means of summaries are points again. So a summary of several summaries is a summary of their rows. It hides
+    /// the sum of what the summaries hide and what it hides of their means.
+    ///
+    /// Complexity: N x D operations for each of about log2(cells) levels, on one thread. Memory: a copy of the points.
+    pub fn of(points: &Points, cells: usize) -> Self {
+        let dimension = points.dimension();
+        let mut positions = Positions::new(dimension);
+        (0..points.len()).filter(|&row| points.weight(row) > 0.0).for_each(|row| {
+            positions.push(points.row(row), points.weight(row));
+        });
+        let mut division = Division::new(&mut positions);
+        while division.len() < cells && division.divide_widest(0.0) {}
+        Self::of_cells(dimension, division, 0.0)
+    }
+
+    /// Reads the cells of a division. `hidden` is the cost that the divided points hide themselves.
+    fn of_cells(dimension: usize, division: Division<'_>, hidden: f64) -> Self {
+        let (mut means, mut weights) = (Vec::new(), Vec::new());
+        let scatter = division.end(|weight, mean| {
+            weights.push(weight);
+            means.extend_from_slice(mean);
+        });
+        Self { dimension, means, weights, hidden: hidden + scatter }
+    }
 }
 
 /// The number of cells to make, and the condition under which fewer are enough.
@@ -98,12 +141,7 @@ pub(crate) fn merge(dimension: usize, leaves: &LeafCells<LeafSummary>, hidden: f
             break;
         }
     }
-    let (mut means, mut weights) = (Vec::new(), Vec::new());
-    let scatter = division.end(|weight, mean| {
-        weights.push(weight);
-        means.extend_from_slice(mean);
-    });
-    Summary { dimension, means, weights, hidden: hidden + scatter }
+    Summary::of_cells(dimension, division, hidden)
 }
 
 /// Sums a power of the scatter over leaves.

@@ -90,7 +90,7 @@ mod _native {
     #[pymodule_export]
     use crate::tables::{Table, back, isolated_rows, read_table};
     #[pymodule_export]
-    use crate::vector::{fit_vector, memberships, nearest};
+    use crate::vector::{fit_vector, memberships, nearest, summarize};
     #[pymodule_export]
     use crate::watch::Progress;
 

@@ -3,6 +3,7 @@
 use lehr_data::Incomplete;
 use lehr_mining::anneal::{Split, Step, Suggestion};
 use lehr_mining::number::Number;
+use lehr_mining::summary::Summary;
 use lehr_mining::vector::{self, Borders, Centroids, Checkpoint, Cluster, Model};
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -52,6 +53,24 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
 /// Returns the borders between clusters as JSON, in the format of a model file.
 pub(crate) fn borders(borders: &Borders) -> String {
     serde_json::to_string(borders).expect("borders are finite numbers")
+}
+
+/// Divides the rows of `x` into at most `cells` cells. Returns a dictionary with the `means` of the cells, their
+/// `weights`, and the sum of squares that the cells hide (`hidden`).
+#[pyfunction]
+pub(crate) fn summarize<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    sample_weight: Option<PyReadonlyArray1<'py, f64>>,
+    cells: usize,
+) -> PyResult<Bound<'py, PyDict>> {
+    let points = arrays::points(x, sample_weight)?;
+    let Summary { dimension, means, weights, hidden } = py.detach(|| Summary::of(&points, cells));
+    let found = PyDict::new(py);
+    found.set_item("means", arrays::table(py, means, dimension)?)?;
+    found.set_item("weights", weights.into_pyarray(py))?;
+    found.set_item("hidden", hidden)?;
+    Ok(found)
 }
 
 /// Computes the probability of each cluster for each row of `x`, as an N x K array. `fields` are the clusters in the

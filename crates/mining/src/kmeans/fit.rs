@@ -168,6 +168,12 @@ impl<T: Scalar> run::Fit<Parameters> for Fit<'_, T> {
             return Ok(());
         };
         let mut centers = Centers { dimension, values: centers };
+        if max_sweeps == 0 {
+            let cost = self.lloyd.cost_of(rounds, &centers).await?;
+            self.state.costs.push(cost);
+            self.state.best = Some((centers.values, cost));
+            return Ok(());
+        }
         let left = max_sweeps.saturating_sub(done).max(1);
         // Limit the number of repetitions: rows that the precision cannot distinguish could cause an endless loop.
         let until_empty = redone < done + STEP_SWEEPS;

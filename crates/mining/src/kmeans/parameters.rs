@@ -38,7 +38,8 @@ pub struct Parameters {
     pub clusters: usize,
     /// The number of starts, at least 1. The best start is kept. Default: 10.
     pub starts: usize,
-    /// The maximum number of iterations of a start, at least 1. Default: 300.
+    /// The maximum number of iterations of a start, at least 1. Default: 300. With given centres, it may be 0: then the
+    /// centres stay, and the run only labels the rows.
     pub max_sweeps: u64,
     /// The relative tolerance for convergence, 0 to 1. A start ends when an iteration lowers the sum of squares by at
     /// most this share. With 0, a start continues to its fixed point. Default: 0.
@@ -110,7 +111,7 @@ impl Parameters {
                 return wrong("centers", "finite numbers", number(*value));
             }
         }
-        if self.max_sweeps == 0 {
+        if self.max_sweeps == 0 && self.centers.is_none() {
             return wrong("max_sweeps", "at least 1", "0".into());
         }
         if !(0.0..=1.0).contains(&self.tolerance) {

@@ -270,6 +270,15 @@ fn a_run_that_is_cut_short_or_tolerant_has_labels_centres_and_a_sum_that_belong_
 }
 
 #[test]
+fn without_iterations_the_given_centres_stay_and_label_the_rows() {
+    let points = Points::new(vec![0.0, 1.0, 4.0, 9.0, 12.0], 1).unwrap();
+    let parameters = Parameters { centers: Some(vec![10.0, 1.5]), max_sweeps: 0, ..of(2) };
+    let model = run(&points, &parameters, &Execution::default());
+    assert_eq!((model.centers, model.labels), (vec![10.0, 1.5], vec![1, 1, 1, 0, 0]));
+    assert_eq!((model.iterations, model.sum_of_squares), (0, 2.25 + 0.25 + 6.25 + 1.0 + 4.0));
+}
+
+#[test]
 fn a_centre_that_is_left_without_rows_goes_to_the_farthest_row() {
     let points = Points::new(vec![0.0, 0.0, 0.5, 0.0, 0.5, 1.0, 1.0, 1.0], 2).unwrap();
     let parameters = Parameters { centers: Some(vec![0.5, 0.5, 3.0, 3.0]), starts: 1, ..of(2) };
