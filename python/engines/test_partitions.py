@@ -142,6 +142,42 @@ def test_a_column_of_arrays_is_several_columns(name: str, engine_named: Callable
     assert np.array_equal(engine.values(model.predict(table), "cluster"), whole.labels_)
 
 
+@pytest.mark.parametrize("form", ["full", "tied", "diag", "spherical"])
+def test_a_mixture_is_that_of_a_fit_in_memory(engine_named: Callable[[str], Engine], form: Any) -> None:
+    engine, frame = engine_named("dask frame"), blobs(70_000, 3, 4)
+    table = engine.table(frame, 4)
+    model = lehr.DAGaussianMixture(4, covariance_type=form).fit(table)
+    whole = lehr.DAGaussianMixture(4, covariance_type=form).fit(frame)
+    assert np.array_equal(engine.values(model.predict(table), "cluster"), whole.labels_)
+    assert model.lower_bound_ == pytest.approx(whole.lower_bound_, abs=1e-7)
+    assert np.allclose(model.covariances_, whole.covariances_, rtol=1e-3, atol=1e-3)
+    assert (model.bic_, model.icl_) == (pytest.approx(whole.bic_, rel=1e-7), pytest.approx(whole.icl_, rel=1e-6))
+
+
+def test_mixtures_and_maps_take_tables(engine: Engine) -> None:
+    frame = blobs(1_500, 2, 3)
+    rows, table = frame if engine.has_names else frame.to_numpy(), engine.table(frame, 3)
+    mixture, whole = lehr.DAGaussianMixture().fit(table), lehr.DAGaussianMixture().fit(rows)
+    assert mixture.n_components_ == whole.n_components_
+    assert np.array_equal(engine.values(mixture.predict(table), "cluster"), whole.labels_)
+    assert np.allclose(engine.values(mixture.predict_proba(table), "probabilities"), mixture.predict_proba(rows), rtol=1e-12)
+    assert np.allclose(engine.values(mixture.score_samples(table), "log_density"), mixture.score_samples(rows), rtol=1e-12)
+    assert mixture.score(table) == pytest.approx(mixture.score(rows), rel=1e-12)
+    map_of = lehr.GTM(1, n_nodes=5, n_basis=2).fit(rows)
+    assert np.allclose(engine.values(map_of.transform(table), "positions"), map_of.transform(rows), rtol=1e-9)
+    with pytest.raises(ValueError, match="takes the default start only"):
+        lehr.DAGaussianMixture(2, init_params="random").fit(table)
+
+
+def test_distances_to_rows_in_memory(engine: Engine) -> None:
+    frame = blobs(300, 3, 2)
+    table, others = engine.table(frame, 3), frame.to_numpy()[:5]
+    found = engine.values(lehr.pairwise_distances(table, others, "manhattan"), "distances")
+    assert np.array_equal(found, lehr.pairwise_distances(frame.to_numpy(), others, "manhattan"))
+    with pytest.raises(ValueError, match="expected Y, which is not in partitions"):
+        lehr.pairwise_distances(table)
+
+
 def test_faults_are_told_where_they_are(engine: Engine) -> None:
     frame = blobs(40, 2, 2)
     frame.iloc[12, 1], frame.iloc[35, 0] = np.nan, np.inf
@@ -181,7 +217,7 @@ def test_a_fit_survives_a_worker_that_is_killed(engine: Engine, monkeypatch: pyt
     before = lehr.DAClustering(8).fit(table)
     killed = []
 
-    def teller(estimator: Any) -> Callable[[int, float], None]:
+    def teller(estimator: Any, what: str) -> Callable[[int, float], None]:
         def tell(sweep: int, cost: float) -> None:
             if not killed:
                 engine.kill_a_worker()
@@ -189,7 +225,7 @@ def test_a_fit_survives_a_worker_that_is_killed(engine: Engine, monkeypatch: pyt
 
         return tell
 
-    monkeypatch.setattr(_partitioned, "_teller", teller)
+    monkeypatch.setattr(_partitioned, "teller", teller)
     after = lehr.DAClustering(8).fit(table)
     assert killed == [1]
     assert np.array_equal(after.cluster_centers_, before.cluster_centers_)

@@ -44,8 +44,8 @@ class Mixture:
             return np.ascontiguousarray(self.covariances[..., lower[0], lower[1]]).ravel()
         return self.covariances.ravel()
 
-    def posterior(self, X: Any) -> Any:
-        """Computes the memberships, labels and log-densities of rows."""
+    def posterior(self, X: Any, threads: int | None = None) -> Any:
+        """Computes the memberships, labels and log-densities of rows. ``None`` means all processors."""
         numbers = self.numbers()
         # A variance that is 0 or not finite gives no density.
         variances = self.covariances
@@ -54,7 +54,7 @@ class Mixture:
         if not np.isfinite(numbers).all() or np.any(variances <= 0):
             raise ValueError(_COLLAPSED)
         try:
-            return _native.posterior(X, (FORMS[self.form], self.weights, self.means, numbers))
+            return _native.posterior(X, (FORMS[self.form], self.weights, self.means, numbers), threads=threads)
         except ValueError:
             raise ValueError(_COLLAPSED) from None
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lehr import _native
+
+if TYPE_CHECKING:
+    from lehr._em import Mixture
 
 Floats: TypeAlias = NDArray[np.float64]
 Task: TypeAlias = Callable[..., Any]
@@ -46,6 +49,8 @@ class Measure(NamedTuple):
     weighted: int
     columns: int
     weight: float
+    #: The sum of the squared weights.
+    squared_weight: float
     is_single: bool
     faults: list[Fault]
     n_faults: int
@@ -109,8 +114,8 @@ def measure(rows: NDArray[Any], weights: Floats | None, index: int) -> Measure:
         faults += [Fault(index, int(row), -1, float(weights[row])) for row in wrong[: MOST_FAULTS - len(faults)]]
         n_faults += len(wrong)
     weighted = len(rows) if weights is None else int(np.count_nonzero(weights > 0))
-    total = float(len(rows)) if weights is None or n_faults else float(weights.sum())
-    return Measure(len(rows), weighted, rows.shape[1], total, rows.dtype == np.float32, faults, n_faults)
+    shares = np.ones(len(rows)) if weights is None or n_faults else weights
+    return Measure(len(rows), weighted, rows.shape[1], float(shares.sum()), float(np.dot(shares, shares)), rows.dtype == np.float32, faults, n_faults)
 
 
 def cells(rows: NDArray[Any], weights: Floats | None, index: int, shares: list[int]) -> tuple[Floats, Floats, float]:
@@ -159,6 +164,48 @@ def together(parts: list[Sums]) -> Sums:
         np.sum([part.squares for part in parts], axis=0),
         b"".join(part.labels for part in parts),
     )
+
+
+class Moments(NamedTuple):
+    """The sums of a partition's rows for each component of a mixture, about the components' means."""
+
+    masses: Floats
+    firsts: Floats
+    #: The second moments: matrices for ``'full'``, one matrix of all components for ``'tied'``, otherwise of each column.
+    seconds: Floats
+    log_likelihood: float
+    entropy: float
+
+
+def moments(rows: NDArray[Any], weights: Floats | None, index: int, mixture: Mixture) -> Moments:
+    """Computes the memberships of the rows (the E step), and adds up the moments that the M step needs."""
+    components, columns = mixture.means.shape
+    of_matrices = {"full": (components, columns, columns), "tied": (columns, columns)}
+    masses, firsts = np.zeros(components), np.zeros((components, columns))
+    seconds = np.zeros(of_matrices.get(mixture.form, (components, columns)))
+    log_likelihood = entropy = 0.0
+    for start in range(0, len(rows), _BATCH):
+        part = rows[start : start + _BATCH]
+        shares = np.ones(len(part)) if weights is None else weights[start : start + _BATCH]
+        found = mixture.posterior(part, threads=1)
+        log_likelihood += float(np.dot(shares, found["log_densities"]))
+        memberships = found["memberships"]
+        logarithms = np.log(memberships, out=np.zeros_like(memberships), where=memberships > 0)
+        entropy -= float(np.dot(shares, (memberships * logarithms).sum(axis=1)))
+        memberships = memberships * shares[:, None]
+        masses += memberships.sum(axis=0)
+        for k, mean in enumerate(mixture.means):
+            away, share = part - mean, memberships[:, k]
+            firsts[k] += share @ away
+            if mixture.form in of_matrices:
+                second = (share[:, None] * away).T @ away
+                if mixture.form == "full":
+                    seconds[k] += second
+                else:
+                    seconds += second
+            else:
+                seconds[k] += share @ np.square(away)
+    return Moments(masses, firsts, seconds, log_likelihood, entropy)
 
 
 def farthest(rows: NDArray[Any], weights: Floats | None, index: int, centers: Floats) -> tuple[float, NDArray[Any]]:

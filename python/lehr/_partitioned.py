@@ -26,7 +26,7 @@ from lehr._progress import Run
 #: Up to this number of rows, the rows themselves are annealed.
 _ALL = 20_000
 #: The number of rows from which Lehr chooses the number of clusters, and that it anneals if cells would not represent them.
-_SAMPLE = 50_000
+SAMPLE = 50_000
 #: The number of columns up to which cells represent rows.
 _COLUMNS_OF_CELLS = 16
 #: The number of cells for each cluster, and the limits of the number of cells.
@@ -144,7 +144,7 @@ def _place(partitions: Partitions, column: int) -> str:
     return f"column {names[column]!r}" if names is not None and column < len(names) else f"column {column}"
 
 
-def _begin(estimator: Any, partitions: Partitions) -> Table:
+def begin(estimator: Any, partitions: Partitions) -> Table:
     """Checks the parameters, and measures the table. Sets what every fit sets."""
     estimator._validate_params()
     for name, without in _UNUSED.items():
@@ -168,7 +168,7 @@ def _representatives(measured: Table, clusters: int | None, seed: int) -> tuple[
     if measured.weighted <= _ALL:
         return measured.drawn(measured.weighted, seed)
     if clusters is None or measured.columns > _COLUMNS_OF_CELLS:
-        return measured.drawn(_SAMPLE, seed)
+        return measured.drawn(SAMPLE, seed)
     of_few = min(_PAIRS // clusters, _CELLS_OF_FEW)
     return measured.cells(min(max(clusters * _CELLS_A_CLUSTER, of_few, _CELLS[0]), _CELLS[1]))
 
@@ -256,22 +256,24 @@ def _labelling(centers: Floats) -> Any:
     return Run(json.dumps(parameters), None, None, None)
 
 
-def _teller(estimator: Any) -> Callable[[int, float], None]:
+def teller(estimator: Any, what: str) -> Callable[[int, float], None]:
+    """Returns a function that shows the number of a sweep and a figure, if ``verbose`` is above 0."""
+
     def tell(sweep: int, cost: float) -> None:
         if estimator.verbose:
-            print(f"{type(estimator).__name__}: sweep {sweep}, sum of squares {cost:.6g}", file=sys.stderr)
+            print(f"{type(estimator).__name__}: sweep {sweep}, {what} {cost:.6g}", file=sys.stderr)
 
     return tell
 
 
 def fit_annealed(estimator: Any, partitions: Partitions) -> None:
     """Fits ``DAClustering`` to a table in partitions."""
-    measured = _begin(estimator, partitions)
+    measured = begin(estimator, partitions)
     seed = _checks.seed(estimator.random_state)
     points, weights = _representatives(measured, estimator.n_clusters, seed)
     inner: Any = clone(estimator).set_params(exact=len(points) < measured.weighted, verbose=0)
     inner.fit(points, sample_weight=weights)
-    ended = _lloyd(measured, inner.cluster_centers_.astype(np.float64), _SWEEPS, _TOLERANCE, _teller(estimator))
+    ended = _lloyd(measured, inner.cluster_centers_.astype(np.float64), _SWEEPS, _TOLERANCE, teller(estimator, "sum of squares"))
     _finish(estimator, measured, ended.centers, by_weight=True)
     for name in ("candidates_", "choice_", "critical_temperature_", "free_energy_", "history_", "splits_", "temperature_"):
         setattr(estimator, name, getattr(inner, name))
@@ -281,20 +283,20 @@ def fit_annealed(estimator: Any, partitions: Partitions) -> None:
 
 def fit_means(estimator: Any, partitions: Partitions, starts: Callable[[Any, Any, int, int], Any], initialisations: int, tolerance: Callable[[int], float]) -> int:
     """Fits ``KMeans`` to a table in partitions. Returns the number of initialisations that had not converged."""
-    measured = _begin(estimator, partitions)
+    measured = begin(estimator, partitions)
     clusters, seed = int(estimator.n_clusters), _checks.seed(estimator.random_state)
     if clusters > measured.weighted:
         raise ValueError(f"n_samples={measured.weighted} should be >= n_clusters={clusters}.")
     is_drawn = isinstance(estimator.init, str)
     centers = None
     if not is_drawn:
-        rows, _ = measured.drawn(_SAMPLE, seed) if callable(estimator.init) else (np.empty((0, measured.columns)), None)
+        rows, _ = measured.drawn(SAMPLE, seed) if callable(estimator.init) else (np.empty((0, measured.columns)), None)
         centers = starts(rows, None, seed, 1)[0]
     if centers is None:
         points, weights = _representatives(measured, clusters, seed)
         inner: Any = clone(estimator).set_params(n_init=initialisations, verbose=0)
         centers = inner.fit(points, sample_weight=weights).cluster_centers_.astype(np.float64)
-    ended = _lloyd(measured, centers, int(estimator.max_iter), tolerance(measured.columns), _teller(estimator))
+    ended = _lloyd(measured, centers, int(estimator.max_iter), tolerance(measured.columns), teller(estimator, "sum of squares"))
     _finish(estimator, measured, ended.centers, by_weight=False)
     estimator._n_init = initialisations
     estimator.inertias_ = np.array([estimator.inertia_])
@@ -343,3 +345,31 @@ def score(estimator: Any, X: Any, sample_weight: Any) -> float:
     partitions = _for_model(estimator, X, sample_weight)
     assert partitions is not None
     return float(sum(partitions.each(_score, _bare(estimator))))
+
+
+def _densities(rows: NDArray[Any], weights: Floats | None, index: int, model: Any) -> tuple[float, float]:
+    shares = np.ones(len(rows)) if weights is None else weights
+    return (float(np.dot(shares, model.score_samples(rows))), float(shares.sum())) if len(rows) else (0.0, 0.0)
+
+
+def mean_score(estimator: Any, X: Any, sample_weight: Any) -> float:
+    """Returns the weighted mean log-density of a table's rows."""
+    partitions = _for_model(estimator, X, sample_weight)
+    assert partitions is not None
+    parts = partitions.each(_densities, _bare(estimator))
+    return sum(density for density, _ in parts) / sum(weight for _, weight in parts)
+
+
+def _distances(rows: NDArray[Any], others: Any, options: dict[str, Any], result: Result) -> Any:
+    from lehr.distances import pairwise_distances
+
+    if not len(rows):
+        return np.empty((0, result.width or 0), result.dtype)
+    return pairwise_distances(rows, others, n_jobs=1, **options)
+
+
+def distances_of(X: Any, others: Any, options: dict[str, Any], result: Result) -> Any:
+    """Describes the distances from the rows of a table in partitions to other rows."""
+    partitions = partitions_of(X)
+    assert partitions is not None
+    return partitions.rows(_distances, result, others, options, result)

@@ -15,11 +15,12 @@ from scipy.spatial.distance import cdist
 from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics.pairwise import _VALID_METRICS, PAIRWISE_BOOLEAN_FUNCTIONS
 
-from lehr import _checks, _native
+from lehr import _checks, _native, _partitioned
 from lehr._columns import Columns
 from lehr._constraints import one_of
 from lehr._names import listed
 from lehr._native import Fingerprints, Sequences
+from lehr._partitions import Result, is_partitioned
 from lehr._progress import Watch
 from lehr.tables import describe_columns
 
@@ -319,7 +320,8 @@ def pairwise_distances(
     Parameters
     ----------
     items : Sequences, Fingerprints, list of str, list of RDKit bit vectors, or array-like of shape (n_items, n_features)
-        The items to compare, with each other or with ``Y``. In numeric rows, NaN is a missing value: a distance uses the columns that both rows have, and is
+        The items to compare, with each other or with ``Y``. A Dask collection, Ray dataset or Spark data frame is compared with the rows of ``Y``, and the
+        result has the form of the table. In numeric rows, NaN is a missing value: a distance uses the columns that both rows have, and is
         scaled up to all columns. With ``metric='gower'``, a table with numbers, categories and dates: from pandas, Polars or Arrow, a dictionary of columns, or
         an array.
     Y : as ``items``, default=None
@@ -395,6 +397,14 @@ def pairwise_distances(
     element = _ELEMENTS.get(np.dtype(dtype))
     if element is None:
         raise _checks.wrong("dtype", "numpy.float64 or numpy.float32", dtype)
+    if is_partitioned(items):
+        if Y is None or is_partitioned(Y) or metric == "gower" or standardize:
+            raise ValueError(
+                "pairwise_distances of a table in partitions compares its rows with rows in memory: expected Y, which is not in partitions, "
+                "and neither metric='gower' nor standardize=True."
+            )
+        others = _as_items(Y, "Y")
+        return _partitioned.distances_of(items, others, {"metric": metric, "dtype": dtype}, Result("distances", dtype, len(others)))
     if gap is not None:
         if gap_open is not None or gap_extend is not None:
             raise ValueError("The 'gap' parameter is the earlier form of 'gap_open' and 'gap_extend': expected one of the two forms.")

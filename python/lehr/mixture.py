@@ -10,13 +10,14 @@ from sklearn.base import DensityMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from lehr import _checks, _em, _native
+from lehr import _checks, _em, _native, _partitioned, _partitioned_mixture
 from lehr._centers import as_given
 from lehr._constraints import COOLING, RANDOM_STATE, WATCHED, number, one_of, whole
 from lehr._explained import ExplainedMixin
 from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._names import listed
+from lehr._partitions import Result, is_partitioned, partitions_of
 from lehr._progress import Watch
 from lehr._shown import ShownMixin
 
@@ -237,6 +238,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         ----------
         X : array-like of shape (n_samples, n_features)
             At least two rows, with NaN for missing values. Columns must vary.
+            Dask collections, Ray datasets and Spark data frames stay in their partitions; see :meth:`DAClustering.fit`.
         y : ignored
             Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -260,6 +262,10 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         >>> lehr.DAGaussianMixture(1).fit([[0.0], [2.0]]).means_.round(6)
         array([[1.]])
         """
+        partitions = partitions_of(X, sample_weight)
+        if partitions is not None:
+            _partitioned_mixture.fit_mixture(self, partitions)
+            return self
         parameters = self._told(
             components="n_components",
             max_components="max_components",
@@ -465,7 +471,8 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         >>> lehr.DAGaussianMixture(1).fit_predict([[0.0], [2.0]]).tolist()
         [0, 0]
         """
-        return self.fit(X, y, sample_weight).labels_
+        self.fit(X, y, sample_weight)
+        return self.predict(X) if is_partitioned(X) else self.labels_
 
     def _n_groups(self) -> int:
         return len(self.means_)
@@ -509,6 +516,9 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         >>> lehr.DAGaussianMixture(1).fit([[0.0], [2.0]]).predict([[5.0]]).tolist()
         [0]
         """
+        check_is_fitted(self)
+        if is_partitioned(X):
+            return _partitioned.rows_of(self, X, "predict", Result("cluster", np.int32))
         labels: NDArray[np.int32] = self._posterior(X)["labels"]
         gone = self._without_values(np.asarray(X))
         if gone is not None:
@@ -534,6 +544,9 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         >>> lehr.DAGaussianMixture(1).fit([[0.0], [2.0]]).predict_proba([[5.0]]).tolist()
         [[1.0]]
         """
+        check_is_fitted(self)
+        if is_partitioned(X):
+            return _partitioned.rows_of(self, X, "predict_proba", Result("probabilities", self.means_.dtype, self.n_components_))
         return self._posterior(X, with_memberships=True)["memberships"]
 
     def score_samples(self, X: ArrayLike) -> NDArray[Any]:
@@ -556,6 +569,9 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         >>> bool(model.score_samples([[1.0]])[0] > model.score_samples([[5.0]])[0])
         True
         """
+        check_is_fitted(self)
+        if is_partitioned(X):
+            return _partitioned.rows_of(self, X, "score_samples", Result("log_density", self.means_.dtype))
         return self._posterior(X)["log_densities"]
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
@@ -581,6 +597,9 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         >>> model.score([[1.0]]) > model.score([[5.0]])
         True
         """
+        check_is_fitted(self)
+        if is_partitioned(X):
+            return _partitioned.mean_score(self, X, sample_weight)
         densities = self.score_samples(X)
         return float(np.average(densities, weights=weights(sample_weight, densities)))
 

@@ -10,12 +10,13 @@ from scipy.special import logsumexp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from lehr import _checks, _native
+from lehr import _checks, _native, _partitioned
 from lehr._centers import as_given
 from lehr._constraints import COOLING, WATCHED, number, one_of, whole
 from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._names import listed
+from lehr._partitions import Result, is_partitioned
 from lehr._progress import Watch
 from lehr._shown import ShownMixin
 
@@ -366,6 +367,9 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         >>> bool(abs(model.transform([[1.5]])[0, 0]) < 0.1)
         True
         """
+        check_is_fitted(self)
+        if is_partitioned(X):
+            return _partitioned.rows_of(self, X, "transform", Result("positions", self.nodes_.dtype, self.nodes_.shape[1]))
         positions: NDArray[Any] = self._projected(X)["positions"]
         gone = self._without_values(np.asarray(X))
         if gone is not None:
