@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from lehr import _checks, _native, _partitioned
+from lehr import _checks, _native, _onnx, _partitioned
 from lehr._explained import OutliersMixin
 from lehr._learnt import LearntMixin
 from lehr._model import weights
@@ -123,6 +123,9 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
     def _positions(self) -> NDArray[np.float64]:
         """Returns the centres in the form that the Rust extension reads."""
         return self.cluster_centers_.astype(np.float64, copy=False)
+
+    def _onnx(self, columns: list[str]) -> Any:
+        return _onnx.of_clusters(self.cluster_centers_, self._radius(), columns)
 
     def _threads(self) -> int | None:
         return _checks.threads(self.n_jobs)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from lehr import _checks, _native
+from lehr import _checks, _native, _onnx
 
 #: The version of the format. It increases when the meaning of the content changes.
 FORMAT = 1
@@ -50,12 +50,20 @@ class LearntMixin:
         """Returns the kind of the model and its fields in ``model.json``."""
         raise NotImplementedError
 
+    def _onnx(self, columns: list[str]) -> Any:
+        """Returns the model in the format ONNX."""
+        raise NotImplementedError
+
     def _take_learnt(self, parts: Any) -> None:
         """Sets the fitted attributes from the parts of a model file, as the Rust extension has parsed them."""
         raise NotImplementedError
 
     def export(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model in the command's format, for ``lehr predict``.
+        """Write the fitted model in the command's format, for ``lehr predict``, or in the format ONNX, for inference servers and other languages.
+
+        The ending ``.onnx`` selects ONNX, which needs the package ``onnx``. Such a model takes complete rows ``X``, in the precision of the fitted rows. Its outputs
+        are ``label`` and ``distances`` for clusters, ``label``, ``probabilities`` and ``log_density`` for a mixture, and ``positions`` and ``responsibilities`` for
+        a map. They are those of the estimator's methods, up to rounding.
 
         The file does not contain earlier steps, such as a ``StandardScaler``. Therefore give the command rows in the form that you passed to ``fit``. If
         writing fails, no partial file remains.
@@ -63,7 +71,7 @@ class LearntMixin:
         Parameters
         ----------
         path : path-like
-            The file to write, usually ``model.json``. An existing file is replaced.
+            The file to write, such as ``model.json`` or ``model.onnx``. An existing file is replaced.
 
         Returns
         -------
@@ -75,6 +83,10 @@ class LearntMixin:
             If the model has not been fitted.
         OSError
             If the folder cannot be written to or the disk is full.
+        ImportError
+            If ``path`` ends in ``.onnx``, and ``onnx`` is not installed.
+        ValueError
+            If the model belongs to a prepared table, which ONNX cannot represent.
 
         Examples
         --------
@@ -88,9 +100,14 @@ class LearntMixin:
         [1.0]
         """
         check_is_fitted(self)
-        kind, fields = self._learnt()
         width = self.n_features_in_
         names = getattr(self, "feature_names_in_", [f"x{number}" for number in range(width)])
+        if os.fspath(path).lower().endswith(".onnx"):
+            if self._of_table:
+                raise ValueError(f"{type(self).__name__} was fitted to a prepared table, whose texts and gaps ONNX does not know: export model.json instead.")
+            _onnx.write(self._onnx([str(name) for name in names]), path)
+            return
+        kind, fields = self._learnt()
         content = {
             "kind": KIND,
             "format": FORMAT,
@@ -100,4 +117,4 @@ class LearntMixin:
             "divisors": [1.0] * width,
             "model": {kind: fields},
         }
-        _native.write_text(os.fspath(path), json.dumps(content, allow_nan=False) + "\n")
+        _native.write_bytes(os.fspath(path), (json.dumps(content, allow_nan=False) + "\n").encode())

@@ -10,7 +10,7 @@ from sklearn.base import DensityMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from lehr import _checks, _em, _native, _partitioned, _partitioned_mixture
+from lehr import _checks, _em, _native, _onnx, _partitioned, _partitioned_mixture
 from lehr._centers import as_given
 from lehr._constraints import COOLING, RANDOM_STATE, WATCHED, number, one_of, whole
 from lehr._explained import ExplainedMixin
@@ -490,6 +490,13 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
             "means": means.ravel().tolist(),
             "covariances": self._numbers.tolist(),
         }
+
+    def _onnx(self, columns: list[str]) -> Any:
+        weights, means = self._exact()
+        factors, dimension = self._factors(), means.shape[1]
+        if factors.ndim == 1 or self.covariance_type == "diag":
+            factors = np.stack([np.diag(np.broadcast_to(factor, dimension)) for factor in factors])
+        return _onnx.of_mixture(weights, means, np.broadcast_to(factors, (len(means), dimension, dimension)), self.means_.dtype, columns)
 
     def _posterior(self, X: ArrayLike, with_memberships: bool = False) -> dict[str, NDArray[Any]]:
         check_is_fitted(self)

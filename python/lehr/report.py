@@ -106,7 +106,7 @@ class Report:
         >>> path.read_text(encoding="utf-8")[:15]
         '<!doctype html>'
         """
-        _native.write_text(path, self.page)
+        _native.write_bytes(path, self.page.encode())
 
     def __repr__(self) -> str:
         return f"Report({self._title!r})"

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from lehr import _checks, _native, _partitioned
+from lehr import _checks, _native, _onnx, _partitioned
 from lehr._centers import as_given
 from lehr._constraints import COOLING, WATCHED, number, one_of, whole
 from lehr._learnt import LearntMixin
@@ -340,6 +340,9 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
             "weights": self.weights_.ravel().tolist(),
             "noise": self.noise_variance_,
         }
+
+    def _onnx(self, columns: list[str]) -> Any:
+        return _onnx.of_map(self.means_, self.nodes_, self.noise_variance_, columns)
 
     def _projected(self, X: ArrayLike) -> dict[str, NDArray[Any]]:
         check_is_fitted(self)

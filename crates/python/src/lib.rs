@@ -74,7 +74,7 @@ mod _native {
     #[pymodule_export]
     use crate::mixture::{fit_mixture, posterior, sample};
     #[pymodule_export]
-    use crate::model_file::{read_model, write_model, write_text};
+    use crate::model_file::{read_model, write_bytes, write_model};
     #[pymodule_export]
     use crate::pairwise::fit_pairwise;
     #[pymodule_export]

@@ -24,14 +24,15 @@ pub(crate) fn write_model(path: PathBuf, content: &str) -> PyResult<()> {
     if content.contains('\n') {
         return Err(errors::value("a model is one line of JSON"));
     }
-    write_text(path, &format!("{MAGIC} {FORMAT} xxh3 {:016x}\n{content}\n", xxh3_64(content.as_bytes())))
+    let text = format!("{MAGIC} {FORMAT} xxh3 {:016x}\n{content}\n", xxh3_64(content.as_bytes()));
+    write_bytes(path, text.as_bytes())
 }
 
-/// Writes a text atomically, and replaces an existing file.
+/// Writes a file atomically, and replaces an existing one.
 #[pyfunction]
-pub(crate) fn write_text(path: PathBuf, text: &str) -> PyResult<()> {
+pub(crate) fn write_bytes(path: PathBuf, content: &[u8]) -> PyResult<()> {
     let mut file = AtomicFile::create(&path).map_err(errors::data)?;
-    file.write_all(text.as_bytes()).map_err(|cause| errors::data(file.failed(cause)))?;
+    file.write_all(content).map_err(|cause| errors::data(file.failed(cause)))?;
     file.commit().map_err(errors::data)
 }
 
