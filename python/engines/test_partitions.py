@@ -117,6 +117,41 @@ def test_partitions_without_rows_and_columns_that_are_not_of_the_model_do_no_har
         assert np.array_equal(engine.values(model.predict(wider), "cluster"), whole.labels_)
 
 
+def test_types_of_columns_and_empty_partitions_of_large_tables(engine: Engine) -> None:
+    frame = blobs(25_000, 2, 4)
+    frame = frame.assign(count=np.arange(25_000) % 3, is_even=frame["x0"].round() % 2 == 0)
+    if not engine.has_names:
+        frame = frame.astype(float)
+    model = lehr.DAClustering(4).fit(engine.table(frame, 3))
+    whole = lehr.DAClustering(4).fit(frame.astype(float).to_numpy())
+    assert model.inertia_ == pytest.approx(whole.inertia_, rel=1e-9)
+    # The first partitions have no rows of positive weight, and one has no rows.
+    if engine.has_names:
+        counts = np.where(np.arange(25_000) < 9_000, 0.0, 1.0)
+        model = lehr.DAClustering(4).fit(engine.table(frame.assign(n=counts), 5), sample_weight="n")
+        whole = lehr.DAClustering(4).fit(frame.astype(float).to_numpy(), sample_weight=counts)
+        assert model.inertia_ == pytest.approx(whole.inertia_, rel=1e-9)
+
+
+def test_dask_columns_need_no_names_that_are_texts_and_arrays_no_known_length(engine_named: Callable[[str], Engine]) -> None:
+    frame = blobs(200, 3, 3)
+    whole = lehr.DAClustering(3).fit(frame.to_numpy())
+    import dask.dataframe
+
+    engine_named("dask frame")
+    table = dask.dataframe.from_pandas(frame.set_axis([0, 1, 2], axis=1), npartitions=2)
+    model = lehr.DAClustering(3).fit(table)
+    assert not hasattr(model, "feature_names_in_")
+    assert np.array_equal(model.predict(table).compute(), whole.labels_)
+    unknown = table.to_dask_array()
+    assert np.isnan(unknown.shape[0])
+    assert np.array_equal(lehr.DAClustering(3).fit(unknown).predict(unknown).compute(), whole.labels_)
+    with pytest.raises(TypeError, match="X has sparse blocks"):
+        from scipy.sparse import csr_matrix
+
+        lehr.DAClustering(3).fit(engine_named("dask array").table(frame, 2).map_blocks(csr_matrix))
+
+
 def test_rows_in_single_precision_give_centres_in_single_precision(engine: Engine) -> None:
     frame = blobs(2_000, 2, 3).astype(np.float32)
     model = lehr.DAClustering(3).fit(engine.table(frame, 3))
@@ -131,11 +166,13 @@ def test_a_column_of_arrays_is_several_columns(name: str, engine_named: Callable
     if name == "ray":
         import ray.data
 
-        table = ray.data.from_numpy(np.array_split(frame.to_numpy(), 3))
+        table = ray.data.from_numpy([*np.array_split(frame.to_numpy(), 3), np.empty((0, 3))])
     else:
         from pyspark.sql import functions
 
-        table = engine.table(frame, 3).select(functions.array("x0", "x1", "x2").alias("features"))
+        whole_table = engine.table(frame, 3)
+        # Three partitions have no rows.
+        table = whole_table.union(whole_table.filter("x0 > 1e9")).select(functions.array("x0", "x1", "x2").alias("features"))
     model = lehr.DAClustering(4).fit(table)
     assert model.n_features_in_ == 3
     assert not hasattr(model, "feature_names_in_")

@@ -22,8 +22,8 @@ class DaskPartitions(Partitions):
         if self._is_array:
             if X.ndim != 2:
                 raise ValueError(f"Expected 2D array, got {X.ndim}D array instead: the Dask array has the shape {X.shape}.")
-            # Each block has whole rows.
-            X = X.rechunk({1: -1})
+            # Each block has whole rows. A Dask array with an unknown number of rows cannot be divided again.
+            X = X if X.numblocks[1] == 1 else X.rechunk({1: -1})
         else:
             columns = [Column(name, str(kind), getattr(kind, "kind", "O") in "iufb") for name, kind in zip(X.columns, X.dtypes)]
             self._choose(columns, sample_weight if isinstance(sample_weight, str) else None, names)
@@ -68,7 +68,7 @@ def _delayed(collection: Any) -> list[Any]:
 
 def _run(block: Any, given: Any, index: int, names: list[str] | None, weight: str | None, task: Task, arguments: tuple[Any, ...]) -> Any:
     column = given if weight is None else block[weight]
-    weights = None if column is None else np.ascontiguousarray(column, dtype=np.float64)
+    weights = None if column is None else numbers_of({"weight": column}, ["weight"]).astype(np.float64).ravel()
     rows = numbers_of(block, names)
     if weights is not None and len(weights) != len(rows):
         raise ValueError(f"sample_weight: expected {len(rows)} weights in partition {index} (counted from 0), found {len(weights)}")

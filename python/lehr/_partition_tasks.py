@@ -71,6 +71,8 @@ class Sums(NamedTuple):
 
 def numbers_of(block: Any, names: list[str] | None) -> NDArray[Any]:
     """Converts a block of an engine to rows of numbers: an array, a data frame, an Arrow table or a dictionary of columns."""
+    if hasattr(block, "tocsr"):
+        raise TypeError("X has sparse blocks, which tables in partitions do not support: convert them to arrays, or fit the rows in memory.")
     if isinstance(block, np.ndarray):
         rows = block
     elif names is not None and len(names) == 1:
@@ -92,7 +94,9 @@ def _column(block: Any, name: str) -> NDArray[Any]:
     if hasattr(column, "combine_chunks"):
         column = column.combine_chunks()
         if hasattr(column, "flatten") and hasattr(column.type, "value_type"):
-            return np.asarray(column.flatten().to_numpy(zero_copy_only=False)).reshape(len(column), -1)
+            values = np.asarray(column.flatten().to_numpy(zero_copy_only=False))
+            # The width of an empty column is unknown.
+            return values.reshape(len(column), -1) if len(column) else np.empty((0, 0))
         return np.asarray(column.to_numpy(zero_copy_only=False), dtype=_float_of(str(column.type)))
     if hasattr(column, "to_numpy"):
         return np.asarray(column.to_numpy(dtype=_float_of(str(column.dtype)), na_value=np.nan))
@@ -120,6 +124,8 @@ def measure(rows: NDArray[Any], weights: Floats | None, index: int) -> Measure:
 
 def cells(rows: NDArray[Any], weights: Floats | None, index: int, shares: list[int]) -> tuple[Floats, Floats, float]:
     """Divides the rows into at most ``shares[index]`` cells. Returns their means, their weights, and the sum of squares that they hide."""
+    if not len(rows):
+        return np.empty((0, rows.shape[1])), np.empty(0), 0.0
     found: Any = _native.summarize(rows, weights, max(1, shares[index]))
     return found["means"], found["weights"], found["hidden"]
 
@@ -130,6 +136,12 @@ def drawn(rows: NDArray[Any], weights: Floats | None, index: int, shares: list[i
     random = np.random.Generator(np.random.PCG64([seed, index]))
     chosen = np.sort(random.choice(eligible, min(shares[index], len(eligible)), replace=False)) if len(eligible) else eligible
     return rows[chosen], np.ones(len(chosen)) if weights is None else weights[chosen]
+
+
+def stacked(parts: list[tuple[NDArray[Any], Floats]]) -> tuple[NDArray[Any], Floats]:
+    """Joins the rows of the partitions that have any, with their weights."""
+    some = [(rows, weights) for rows, weights in parts if len(rows)]
+    return np.concatenate([rows for rows, _ in some]), np.concatenate([weights for _, weights in some])
 
 
 def _batches(rows: NDArray[Any], weights: Floats | None, centers: Floats) -> Iterator[tuple[NDArray[Any], Floats, NDArray[np.int32], Floats]]:
@@ -221,7 +233,7 @@ def farthest(rows: NDArray[Any], weights: Floats | None, index: int, centers: Fl
 
 def of_each_cluster(rows: NDArray[Any], weights: Floats | None, index: int, centers: Floats, strides: NDArray[np.int64]) -> tuple[NDArray[Any], Floats]:
     """Chooses one row in ``strides[k]`` of cluster ``k``, in their order. The weights of the chosen rows stand for all rows of the cluster."""
-    all_rows, all_weights = [rows[:0]], [np.empty(0)]
+    all_rows, all_weights = [np.empty((0, centers.shape[1]), rows.dtype)], [np.empty(0)]
     for part, shares, labels, _ in _batches(rows, weights, centers):
         order = np.argsort(labels, kind="stable")
         starts = np.searchsorted(labels[order], np.arange(len(centers)))

@@ -7,6 +7,7 @@ Only summaries and sums leave the partitions: a fit anneals a summary, and then 
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import sys
 from collections.abc import Callable
@@ -85,19 +86,17 @@ class Table(NamedTuple):
     def shares(self, total: int) -> list[int]:
         """Divides ``total`` among the partitions in proportion to their rows of positive weight."""
         counts = [measure.weighted for measure in self.measures]
-        ends = [total * sum(counts[: place + 1]) // max(1, self.weighted) for place in range(len(counts))]
+        ends = [total * end // max(1, self.weighted) for end in itertools.accumulate(counts)]
         return [min(count, end - start) for count, end, start in zip(counts, ends, [0, *ends])]
 
     def drawn(self, total: int, seed: int) -> tuple[NDArray[Any], Floats]:
         """Draws rows of positive weight at random."""
-        parts = self.partitions.each(tasks.drawn, self.shares(min(total, self.weighted)), seed)
-        return np.concatenate([rows for rows, _ in parts]), np.concatenate([weights for _, weights in parts])
+        return tasks.stacked(self.partitions.each(tasks.drawn, self.shares(min(total, self.weighted)), seed))
 
     def cells(self, total: int) -> tuple[Floats, Floats]:
         """Represents the rows by weighted means of cells."""
         finer = [max(1, share) for share in self.shares(min(_FINER * total, self.weighted))]
-        parts = self.partitions.each(tasks.cells, finer)
-        means, weights = np.concatenate([means for means, _, _ in parts]), np.concatenate([weights for _, weights, _ in parts])
+        means, weights = tasks.stacked([(means, weights) for means, weights, _ in self.partitions.each(tasks.cells, finer)])
         merged: Any = _native.summarize(means, weights, total)
         return merged["means"], merged["weights"]
 
@@ -156,8 +155,10 @@ def begin(estimator: Any, partitions: Partitions) -> Table:
     measured = _table(estimator, partitions)
     estimator.n_features_in_ = measured.columns
     estimator.__dict__.pop("feature_names_in_", None)
-    if partitions.names is not None and len(partitions.names) == measured.columns:
-        estimator.feature_names_in_ = np.array(partitions.names, dtype=object)
+    # As in scikit-learn, only texts are names.
+    names = partitions.names or []
+    if len(names) == measured.columns and all(isinstance(name, str) for name in names):
+        estimator.feature_names_in_ = np.array(names, dtype=object)
     for name in _ONLY_IN_MEMORY:
         estimator.__dict__.pop(name, None)
     return measured
@@ -229,8 +230,7 @@ def _finish(estimator: Any, measured: Table, centers: Floats, *, by_weight: bool
     if found.weights.all():
         most = max(64, min(_BORDER_ROWS, _ALL_BORDER_ROWS // len(centers)))
         strides = np.maximum(1, -(-found.counts // most))
-        parts = measured.partitions.each(tasks.of_each_cluster, centers, strides)
-        rows, weights = np.concatenate([rows for rows, _ in parts]), np.concatenate([weights for _, weights in parts])
+        rows, weights = tasks.stacked(measured.partitions.each(tasks.of_each_cluster, centers, strides))
         told: Any = _native.fit_kmeans(rows, weights, _labelling(centers))
         if len(told["cluster_centers"]) == len(centers):
             estimator._borders = told["borders"]

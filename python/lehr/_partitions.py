@@ -68,14 +68,14 @@ class Partitions:
         known = {column.name: column for column in columns}
         if weight is not None and (not isinstance(weight, str) or weight not in known):
             raise ValueError(
-                f"sample_weight: expected the name of a column of the {self.engine} table ({', '.join(known)}), found {weight!r}"
+                f"sample_weight: expected the name of a column of the {self.engine} table ({', '.join(map(str, known))}), found {weight!r}"
             )
         self.weight = weight
         if names is not None:
             missing = [name for name in names if name not in known]
             if missing:
                 raise ValueError(
-                    f"X: expected the columns on which the model was fitted, found no column {missing[0]!r}; the {self.engine} table has {', '.join(known)}"
+                    f"X: expected the columns on which the model was fitted, found no column {missing[0]!r}; the {self.engine} table has {', '.join(map(str, known))}"
                 )
             self.names = names
         else:

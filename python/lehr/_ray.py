@@ -49,6 +49,9 @@ def _columns(table: Any, names: list[str]) -> dict[str, Any]:
     """Converts the columns of an Arrow table to arrays; columns of tensors become matrices."""
     from ray.data.block import BlockAccessor
 
+    if not len(table):
+        # An empty block may have no columns.
+        return {name: np.empty(0) for name in names}
     found: dict[str, Any] = BlockAccessor.for_block(table.select(names)).to_numpy(names)
     return found
 
