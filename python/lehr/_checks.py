@@ -137,6 +137,8 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
         # In data to fit, the library checks the values itself, after it has subtracted the means of the columns.
         refuse_huge(checked)
     if options.get("reset", True):
+        # The columns of a table in partitions, to which the estimator was fitted before.
+        estimator.__dict__.pop("_table_columns", None)
         _warn_of_rounding(X, "X")
     return checked
 

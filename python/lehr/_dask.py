@@ -16,12 +16,14 @@ class DaskPartitions(Partitions):
 
     engine = "Dask"
 
-    def __init__(self, X: Any, sample_weight: Any, names: list[str] | None) -> None:
+    def __init__(self, X: Any, sample_weight: Any, names: list[Any] | None) -> None:
         self._is_array = not hasattr(X, "columns")
         self.names = self.weight = None
         if self._is_array:
             if X.ndim != 2:
                 raise ValueError(f"Expected 2D array, got {X.ndim}D array instead: the Dask array has the shape {X.shape}.")
+            if X.dtype.kind not in "iufb":
+                raise ValueError(f"X: expected an array of numbers, found a Dask array of {X.dtype}")
             # Each block has whole rows. A Dask array with an unknown number of rows cannot be divided again.
             X = X if X.numblocks[1] == 1 else X.rechunk({1: -1})
         else:
@@ -41,14 +43,12 @@ class DaskPartitions(Partitions):
             if len(self._weights) != len(self._blocks):
                 raise ValueError(f"sample_weight: expected {len(self._blocks)} partitions, as X has, found {len(self._weights)}")
 
-    def each(self, task: Task, *arguments: Any) -> list[Any]:
+    def each(self, task: Task, *arguments: Any, own: list[Any] | None = None) -> list[Any]:
         run = dask.delayed(_run, pure=False, traverse=False)
-        names, weight = self.names, self.weight
-        return list(
-            dask.compute(
-                *(run(block, given, index, names, weight, task, arguments) for index, (block, given) in enumerate(zip(self._blocks, self._weights)))
-            )
-        )
+        # One value in the graph that all tasks share.
+        told = dask.delayed((self.names, self.weight, task, arguments), pure=False, traverse=False)
+        each = zip(self._blocks, self._weights, [()] * len(self._blocks) if own is None else [(one,) for one in own])
+        return list(dask.compute(*(run(block, given, index, one, told) for index, (block, given, one) in enumerate(each))))
 
     def rows(self, task: Task, result: Result, *arguments: Any) -> Any:
         if self._is_array:
@@ -56,9 +56,10 @@ class DaskPartitions(Partitions):
             return self._X.map_blocks(_apply, self.names, task, arguments, dtype=result.dtype, meta=np.empty((0,) * (1 if result.width is None else 2), result.dtype), **chunks)
         import pandas as pd
 
-        meta: Any = pd.Series(dtype=result.dtype, name=result.name)
+        index = self._X._meta.index[:0]
+        meta: Any = pd.Series(dtype=result.dtype, name=result.name, index=index)
         if result.width is not None:
-            meta = pd.DataFrame({number: pd.Series(dtype=result.dtype) for number in range(result.width)})
+            meta = pd.DataFrame({number: pd.Series(dtype=result.dtype, index=index) for number in range(result.width)}, index=index)
         return self._X.map_partitions(_framed, self.names, task, arguments, meta, meta=meta)
 
 
@@ -66,20 +67,21 @@ def _delayed(collection: Any) -> list[Any]:
     return list(np.ravel(collection.to_delayed()))
 
 
-def _run(block: Any, given: Any, index: int, names: list[str] | None, weight: str | None, task: Task, arguments: tuple[Any, ...]) -> Any:
+def _run(block: Any, given: Any, index: int, own: tuple[Any, ...], told: Any) -> Any:
+    names, weight, task, arguments = told
     column = given if weight is None else block[weight]
     weights = None if column is None else numbers_of({"weight": column}, ["weight"]).astype(np.float64).ravel()
     rows = numbers_of(block, names)
     if weights is not None and len(weights) != len(rows):
         raise ValueError(f"sample_weight: expected {len(rows)} weights in partition {index} (counted from 0), found {len(weights)}")
-    return task(rows, weights, index, *arguments)
+    return task(rows, weights, index, *own, *arguments)
 
 
-def _apply(block: Any, names: list[str] | None, task: Task, arguments: tuple[Any, ...]) -> Any:
+def _apply(block: Any, names: list[Any] | None, task: Task, arguments: tuple[Any, ...]) -> Any:
     return task(numbers_of(block, names), *arguments)
 
 
-def _framed(block: Any, names: list[str] | None, task: Task, arguments: tuple[Any, ...], meta: Any) -> Any:
+def _framed(block: Any, names: list[Any] | None, task: Task, arguments: tuple[Any, ...], meta: Any) -> Any:
     """Applies a task, with the index of the data frame."""
     found = task(numbers_of(block, names), *arguments)
     return type(meta)(found, index=block.index, **({"name": meta.name} if found.ndim == 1 else {}))

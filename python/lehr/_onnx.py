@@ -109,11 +109,11 @@ def of_mixture(weights: NDArray[Any], means: NDArray[Any], factors: NDArray[Any]
 
 def of_map(means: NDArray[Any], nodes: NDArray[Any], variance: float, columns: list[str]) -> Any:
     """Returns a model with the outputs ``positions`` and ``responsibilities``."""
-    graph = Graph(np.float64)
+    graph = Graph(means.dtype)
     logits = graph.apply("Mul", graph.squares(means), graph.constant(-0.5 / variance))
     responsibilities = graph.apply("Softmax", logits, output="responsibilities", axis=1)
     graph.apply("MatMul", responsibilities, graph.constant(nodes), output="positions")
-    return graph.model("map", columns, {"positions": (np.float64, nodes.shape[1]), "responsibilities": (np.float64, len(nodes))})
+    return graph.model("map", columns, {"positions": (graph.dtype, nodes.shape[1]), "responsibilities": (graph.dtype, len(nodes))})
 
 
 def write(model: Any, path: str | PathLike[str]) -> None:

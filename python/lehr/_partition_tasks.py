@@ -60,6 +60,8 @@ class Sums(NamedTuple):
     """The sums of a partition's rows, one for each centre."""
 
     counts: NDArray[np.int64]
+    #: The numbers of rows of positive weight.
+    weighted: NDArray[np.int64]
     weights: Floats
     #: The sums of weight times the difference of a row from its centre.
     moves: Floats
@@ -88,19 +90,29 @@ def numbers_of(block: Any, names: list[str] | None) -> NDArray[Any]:
     return np.ascontiguousarray(rows, dtype=kind)
 
 
-def _column(block: Any, name: str) -> NDArray[Any]:
-    """Returns a column as an array. Missing values become NaN, and a column of arrays becomes a matrix."""
+def _column(block: Any, name: Any) -> NDArray[Any]:
+    """Returns a column as an array of floating-point numbers. Missing values become NaN, and a column of arrays becomes a matrix."""
     column = block[name]
     if hasattr(column, "combine_chunks"):
         column = column.combine_chunks()
-        if hasattr(column, "flatten") and hasattr(column.type, "value_type"):
-            values = np.asarray(column.flatten().to_numpy(zero_copy_only=False))
-            # The width of an empty column is unknown.
-            return values.reshape(len(column), -1) if len(column) else np.empty((0, 0))
+        if hasattr(column.type, "value_type"):
+            return _matrix(column.to_pylist(), _float_of(str(column.type.value_type)))
         return np.asarray(column.to_numpy(zero_copy_only=False), dtype=_float_of(str(column.type)))
     if hasattr(column, "to_numpy"):
         return np.asarray(column.to_numpy(dtype=_float_of(str(column.dtype)), na_value=np.nan))
-    return np.asarray(column)
+    values = np.asarray(column)
+    return _matrix(list(values), np.float64) if values.dtype == object else values.astype(_float_of(str(values.dtype)), copy=False)
+
+
+def _matrix(lists: list[Any], dtype: Any) -> NDArray[Any]:
+    """Makes a matrix of lists of equal length. A missing list becomes a row of NaN."""
+    if not any(isinstance(one, (list, tuple, np.ndarray)) for one in lists):
+        return np.array([np.nan if one is None else one for one in lists], dtype=dtype)
+    widths = sorted({len(one) for one in lists if one is not None})
+    if len(widths) > 1:
+        raise ValueError(f"X: expected a column of arrays of the same length, found arrays of {widths[0]} and of {widths[-1]} numbers")
+    missing = [np.nan] * widths[0]
+    return np.array([missing if one is None else one for one in lists], dtype=dtype).reshape(len(lists), widths[0])
 
 
 def _float_of(kind: str) -> type[np.floating[Any]]:
@@ -122,20 +134,37 @@ def measure(rows: NDArray[Any], weights: Floats | None, index: int) -> Measure:
     return Measure(len(rows), weighted, rows.shape[1], float(shares.sum()), float(np.dot(shares, shares)), rows.dtype == np.float32, faults, n_faults)
 
 
-def cells(rows: NDArray[Any], weights: Floats | None, index: int, shares: list[int]) -> tuple[Floats, Floats, float]:
-    """Divides the rows into at most ``shares[index]`` cells. Returns their means, their weights, and the sum of squares that they hide."""
+def _of_weight(rows: NDArray[Any], weights: Floats | None) -> tuple[NDArray[Any], Floats]:
+    """Returns the rows of positive weight, and their weights."""
+    if weights is None:
+        return rows, np.ones(len(rows))
+    return rows[weights > 0], weights[weights > 0]
+
+
+def cells(rows: NDArray[Any], weights: Floats | None, index: int, share: int) -> tuple[Floats, Floats, float]:
+    """Divides the rows into at most ``share`` cells. Returns their means, their weights, and the sum of squares that they hide."""
+    rows, weights = _of_weight(rows, weights)
     if not len(rows):
         return np.empty((0, rows.shape[1])), np.empty(0), 0.0
-    found: Any = _native.summarize(rows, weights, max(1, shares[index]))
+    found: Any = _native.summarize(rows, weights, max(1, share))
     return found["means"], found["weights"], found["hidden"]
 
 
-def drawn(rows: NDArray[Any], weights: Floats | None, index: int, shares: list[int], seed: int) -> tuple[NDArray[Any], Floats]:
-    """Draws ``shares[index]`` different rows of positive weight. Returns the rows in their order, and their weights."""
-    eligible = np.arange(len(rows)) if weights is None else np.flatnonzero(weights > 0)
+def drawn(rows: NDArray[Any], weights: Floats | None, index: int, share: int, seed: int) -> tuple[NDArray[Any], Floats]:
+    """Draws ``share`` different rows of positive weight. Returns the rows in their order, and their weights."""
+    rows, weights = _of_weight(rows, weights)
     random = np.random.Generator(np.random.PCG64([seed, index]))
-    chosen = np.sort(random.choice(eligible, min(shares[index], len(eligible)), replace=False)) if len(eligible) else eligible
-    return rows[chosen], np.ones(len(chosen)) if weights is None else weights[chosen]
+    chosen = np.sort(random.choice(len(rows), share, replace=False)) if share else np.empty(0, np.intp)
+    return rows[chosen], weights[chosen]
+
+
+def extremes(rows: NDArray[Any], weights: Floats | None, index: int, columns: NDArray[np.intp], values: Floats) -> list[tuple[float, NDArray[Any], float]]:
+    """Returns for each of some columns the row that is farthest from a value in this column: the distance, the row and its weight."""
+    rows, weights = _of_weight(rows, weights)
+    if not len(rows):
+        return [(-1.0, rows[:0], 0.0) for _ in columns]
+    away = np.abs(rows[:, columns] - values)
+    return [(float(away[place, k]), rows[place], float(weights[place])) for k, place in enumerate(away.argmax(axis=0))]
 
 
 def stacked(parts: list[tuple[NDArray[Any], Floats]]) -> tuple[NDArray[Any], Floats]:
@@ -155,27 +184,32 @@ def _batches(rows: NDArray[Any], weights: Floats | None, centers: Floats) -> Ite
 def sums(rows: NDArray[Any], weights: Floats | None, index: int, centers: Floats) -> Sums:
     """Assigns each row to its nearest centre, and adds up the rows of each centre."""
     count, dimension = centers.shape
-    counts, masses, moves, squares = np.zeros(count, np.int64), np.zeros(count), np.zeros((count, dimension)), np.zeros(count)
+    total = Sums(np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count), np.zeros((count, dimension)), np.zeros(count), b"")
     digest = hashlib.blake2b(digest_size=16)
     for part, shares, labels, distances in _batches(rows, weights, centers):
-        counts += np.bincount(labels, minlength=count)
-        masses += np.bincount(labels, weights=shares, minlength=count)
-        squares += np.bincount(labels, weights=shares * np.square(distances), minlength=count)
+        total.counts[:] += np.bincount(labels, minlength=count)
+        total.weighted[:] += np.bincount(labels[shares > 0], minlength=count)
+        total.weights[:] += np.bincount(labels, weights=shares, minlength=count)
+        total.squares[:] += np.bincount(labels, weights=shares * np.square(distances), minlength=count)
         chosen: Any = csr_array((shares, (labels, np.arange(len(part)))), shape=(count, len(part)))
-        moves += chosen @ (part - centers[labels])
+        total.moves[:] += chosen @ (part - centers[labels])
         digest.update(labels.tobytes())
-    return Sums(counts, masses, moves, squares, digest.digest())
+    return total._replace(labels=digest.digest())
 
 
 def together(parts: list[Sums]) -> Sums:
     """Adds up the sums of all partitions, in their order."""
-    return Sums(
-        np.sum([part.counts for part in parts], axis=0),
-        np.sum([part.weights for part in parts], axis=0),
-        np.sum([part.moves for part in parts], axis=0),
-        np.sum([part.squares for part in parts], axis=0),
-        b"".join(part.labels for part in parts),
-    )
+    first = parts[0]
+    # Arrays that come from another process may be read-only.
+    counts, weighted, weights = np.array(first.counts), np.array(first.weighted), np.array(first.weights)
+    moves, squares = np.array(first.moves), np.array(first.squares)
+    for part in parts[1:]:
+        counts += part.counts
+        weighted += part.weighted
+        weights += part.weights
+        moves += part.moves
+        squares += part.squares
+    return Sums(counts, weighted, weights, moves, squares, b"".join(part.labels for part in parts))
 
 
 class Moments(NamedTuple):
@@ -231,17 +265,15 @@ def farthest(rows: NDArray[Any], weights: Floats | None, index: int, centers: Fl
     return best, row
 
 
-def of_each_cluster(rows: NDArray[Any], weights: Floats | None, index: int, centers: Floats, strides: NDArray[np.int64]) -> tuple[NDArray[Any], Floats]:
-    """Chooses one row in ``strides[k]`` of cluster ``k``, in their order. The weights of the chosen rows stand for all rows of the cluster."""
+def of_each_cluster(
+    rows: NDArray[Any], weights: Floats | None, index: int, centers: Floats, strides: NDArray[np.int64], seed: int
+) -> tuple[NDArray[Any], Floats]:
+    """Draws about one row in ``strides[k]`` of cluster ``k``. The weights of the drawn rows stand for all rows of the cluster."""
+    rows, weights = _of_weight(rows, weights)
+    random = np.random.Generator(np.random.PCG64([seed, index, 1]))
     all_rows, all_weights = [np.empty((0, centers.shape[1]), rows.dtype)], [np.empty(0)]
     for part, shares, labels, _ in _batches(rows, weights, centers):
-        order = np.argsort(labels, kind="stable")
-        starts = np.searchsorted(labels[order], np.arange(len(centers)))
-        rank = np.arange(len(order)) - starts[labels[order]]
-        chosen = order[rank % strides[labels[order]] == 0]
-        within = np.bincount(labels, weights=shares, minlength=len(centers))
-        taken = np.bincount(labels[chosen], weights=shares[chosen], minlength=len(centers))
-        factors = np.divide(within, taken, out=np.zeros_like(within), where=taken > 0)
+        chosen = random.random(len(part)) * strides[labels] < 1
         all_rows.append(part[chosen])
-        all_weights.append(shares[chosen] * factors[labels[chosen]])
+        all_weights.append(shares[chosen] * strides[labels[chosen]])
     return np.concatenate(all_rows), np.concatenate(all_weights)

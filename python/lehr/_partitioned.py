@@ -20,6 +20,7 @@ from sklearn.base import clone
 from lehr import _checks, _native
 from lehr import _partition_tasks as tasks
 from lehr._model import table
+from lehr._model import weights as as_weights
 from lehr._partition_tasks import Floats, Measure, Sums
 from lehr._partitions import Partitions, Result, partitions_of
 from lehr._progress import Run
@@ -30,6 +31,8 @@ _ALL = 20_000
 SAMPLE = 50_000
 #: The number of columns up to which cells represent rows.
 _COLUMNS_OF_CELLS = 16
+#: The maximum number of clusters: at least two cells represent each.
+_MOST_CLUSTERS = 10_000
 #: The number of cells for each cluster, and the limits of the number of cells.
 _CELLS_A_CLUSTER = 50
 _CELLS = (2_000, 20_000)
@@ -91,12 +94,12 @@ class Table(NamedTuple):
 
     def drawn(self, total: int, seed: int) -> tuple[NDArray[Any], Floats]:
         """Draws rows of positive weight at random."""
-        return tasks.stacked(self.partitions.each(tasks.drawn, self.shares(min(total, self.weighted)), seed))
+        return tasks.stacked(self.partitions.each(tasks.drawn, seed, own=self.shares(min(total, self.weighted))))
 
     def cells(self, total: int) -> tuple[Floats, Floats]:
         """Represents the rows by weighted means of cells."""
         finer = [max(1, share) for share in self.shares(min(_FINER * total, self.weighted))]
-        means, weights = tasks.stacked([(means, weights) for means, weights, _ in self.partitions.each(tasks.cells, finer)])
+        means, weights = tasks.stacked([(means, weights) for means, weights, _ in self.partitions.each(tasks.cells, own=finer)])
         merged: Any = _native.summarize(means, weights, total)
         return merged["means"], merged["weights"]
 
@@ -140,11 +143,14 @@ def _place(partitions: Partitions, column: int) -> str:
     if column < 0:
         return "weight"
     names = partitions.names
-    return f"column {names[column]!r}" if names is not None and column < len(names) else f"column {column}"
+    if names is None:
+        return f"column {column}"
+    # A column of arrays is the only column with one name.
+    return f"column {names[0]!r}, number {column}" if column >= len(names) else f"column {names[column]!r}"
 
 
-def begin(estimator: Any, partitions: Partitions) -> Table:
-    """Checks the parameters, and measures the table. Sets what every fit sets."""
+def begin(estimator: Any, partitions: Partitions, clusters: int | None) -> Table:
+    """Checks the parameters, and measures the table. Then sets what every fit sets."""
     estimator._validate_params()
     for name, without in _UNUSED.items():
         value = getattr(estimator, name, without)
@@ -153,10 +159,15 @@ def begin(estimator: Any, partitions: Partitions) -> Table:
                 f"The {name!r} parameter has no effect on a table in partitions ({partitions.engine}). Got {value!r}: leave it out, or fit the rows in memory."
             )
     measured = _table(estimator, partitions)
+    if clusters is not None and clusters > measured.weighted:
+        raise ValueError(f"n_samples={measured.weighted} should be >= n_clusters={clusters}.")
+    if clusters is not None and clusters > _MOST_CLUSTERS:
+        raise ValueError(f"A table in partitions takes at most {_MOST_CLUSTERS} clusters, found {clusters}: fit the rows in memory.")
     estimator.n_features_in_ = measured.columns
     estimator.__dict__.pop("feature_names_in_", None)
     # As in scikit-learn, only texts are names.
     names = partitions.names or []
+    estimator._table_columns = partitions.names
     if len(names) == measured.columns and all(isinstance(name, str) for name in names):
         estimator.feature_names_in_ = np.array(names, dtype=object)
     for name in _ONLY_IN_MEMORY:
@@ -172,6 +183,18 @@ def _representatives(measured: Table, clusters: int | None, seed: int) -> tuple[
         return measured.drawn(SAMPLE, seed)
     of_few = min(_PAIRS // clusters, _CELLS_OF_FEW)
     return measured.cells(min(max(clusters * _CELLS_A_CLUSTER, of_few, _CELLS[0]), _CELLS[1]))
+
+
+def named(points: NDArray[Any], partitions: Partitions) -> Any:
+    """Returns rows with the names of the table's columns, which warnings and errors quote. Without pandas, or for arrays, returns the rows."""
+    names = partitions.names
+    if names is None or len(names) != points.shape[1] or not all(isinstance(name, str) for name in names):
+        return points
+    try:
+        import pandas as pd
+    except ImportError:
+        return points
+    return pd.DataFrame(points, columns=names)
 
 
 def _lloyd(measured: Table, centers: Floats, sweeps: int, tolerance: float, tell: Callable[[int, float], None]) -> Ended:
@@ -223,14 +246,14 @@ def _finish(estimator: Any, measured: Table, centers: Floats, *, by_weight: bool
         centers = centers.astype(np.float32).astype(np.float64)
         found = measured.sums(centers)
     else:
-        found = Sums(found.counts[kept], found.weights[kept], found.moves[kept], found.squares[kept], found.labels)
+        found = Sums(found.counts[kept], found.weighted[kept], found.weights[kept], found.moves[kept], found.squares[kept], found.labels)
     spreads = np.sqrt(np.divide(found.squares, found.weights, out=np.zeros_like(found.squares), where=found.weights > 0))
     columns = {"n_samples": found.counts, "weight": found.weights, "spread": spreads}
     estimator._borders = "[]"
     if found.weights.all():
         most = max(64, min(_BORDER_ROWS, _ALL_BORDER_ROWS // len(centers)))
-        strides = np.maximum(1, -(-found.counts // most))
-        rows, weights = tasks.stacked(measured.partitions.each(tasks.of_each_cluster, centers, strides))
+        strides = np.maximum(1, -(-found.weighted // most))
+        rows, weights = tasks.stacked(measured.partitions.each(tasks.of_each_cluster, centers, strides, _checks.seed(estimator.random_state)))
         told: Any = _native.fit_kmeans(rows, weights, _labelling(centers))
         if len(told["cluster_centers"]) == len(centers):
             estimator._borders = told["borders"]
@@ -268,11 +291,12 @@ def teller(estimator: Any, what: str) -> Callable[[int, float], None]:
 
 def fit_annealed(estimator: Any, partitions: Partitions) -> None:
     """Fits ``DAClustering`` to a table in partitions."""
-    measured = begin(estimator, partitions)
-    seed = _checks.seed(estimator.random_state)
-    points, weights = _representatives(measured, estimator.n_clusters, seed)
+    measured = begin(estimator, partitions, estimator.n_clusters)
+    points, weights = _representatives(measured, estimator.n_clusters, _checks.seed(estimator.random_state))
     inner: Any = clone(estimator).set_params(exact=len(points) < measured.weighted, verbose=0)
-    inner.fit(points, sample_weight=weights)
+    if estimator.n_clusters is not None:
+        inner.set_params(n_clusters=min(estimator.n_clusters, len(points)))
+    inner.fit(named(points, partitions), sample_weight=weights)
     ended = _lloyd(measured, inner.cluster_centers_.astype(np.float64), _SWEEPS, _TOLERANCE, teller(estimator, "sum of squares"))
     _finish(estimator, measured, ended.centers, by_weight=True)
     for name in ("candidates_", "choice_", "critical_temperature_", "free_energy_", "history_", "splits_", "temperature_"):
@@ -283,10 +307,8 @@ def fit_annealed(estimator: Any, partitions: Partitions) -> None:
 
 def fit_means(estimator: Any, partitions: Partitions, starts: Callable[[Any, Any, int, int], Any], initialisations: int, tolerance: Callable[[int], float]) -> int:
     """Fits ``KMeans`` to a table in partitions. Returns the number of initialisations that had not converged."""
-    measured = begin(estimator, partitions)
     clusters, seed = int(estimator.n_clusters), _checks.seed(estimator.random_state)
-    if clusters > measured.weighted:
-        raise ValueError(f"n_samples={measured.weighted} should be >= n_clusters={clusters}.")
+    measured = begin(estimator, partitions, clusters)
     is_drawn = isinstance(estimator.init, str)
     centers = None
     if not is_drawn:
@@ -294,8 +316,10 @@ def fit_means(estimator: Any, partitions: Partitions, starts: Callable[[Any, Any
         centers = starts(rows, None, seed, 1)[0]
     if centers is None:
         points, weights = _representatives(measured, clusters, seed)
-        inner: Any = clone(estimator).set_params(n_init=initialisations, verbose=0)
-        centers = inner.fit(points, sample_weight=weights).cluster_centers_.astype(np.float64)
+        inner: Any = clone(estimator).set_params(n_clusters=min(clusters, len(points)), n_init=initialisations, verbose=0)
+        centers = inner.fit(named(points, partitions), sample_weight=weights).cluster_centers_.astype(np.float64)
+        # If there are fewer different points than clusters, the further centres have no rows, unless other rows differ.
+        centers = np.concatenate([centers, np.repeat(centers[:1], clusters - len(centers), axis=0)])
     ended = _lloyd(measured, centers, int(estimator.max_iter), tolerance(measured.columns), teller(estimator, "sum of squares"))
     _finish(estimator, measured, ended.centers, by_weight=False)
     estimator._n_init = initialisations
@@ -311,23 +335,32 @@ def _call(rows: NDArray[Any], model: Any, method: str, result: Result) -> Any:
     return np.asarray(getattr(model, method)(rows), dtype=result.dtype)
 
 
-def _score(rows: NDArray[Any], weights: Floats | None, index: int, model: Any) -> float:
-    return float(model.score(rows, sample_weight=weights)) if len(rows) else 0.0
+def _score(rows: NDArray[Any], weights: Floats | None, index: int, model: Any) -> tuple[float, float]:
+    """Returns the score of a partition and its weight. The score is a sum for clusters, and the weighted sum of log-densities for a mixture."""
+    checked = as_weights(weights, rows, may_be_zero=True)
+    shares = np.ones(len(rows)) if checked is None else checked
+    total = float(shares.sum())
+    if total == 0:
+        return 0.0, 0.0
+    found = float(np.dot(shares, model.score_samples(rows))) if hasattr(model, "score_samples") else float(model.score(rows, sample_weight=checked))
+    return found, total
 
 
 def _bare(estimator: Any) -> Any:
     """Returns a copy of a fitted estimator that computes on one thread, and has nothing that belongs to the fitted rows."""
     bare = copy.copy(estimator)
     bare.n_jobs, bare.callback, bare.checkpoint = 1, None, None
-    # The names were compared with the columns of the table.
-    for name in (*_ONLY_IN_MEMORY, "feature_names_in_"):
+    # The names were compared with the columns of the table. A map keeps the positions of its rows.
+    for name in (*_ONLY_IN_MEMORY, "feature_names_in_", "embedding_", "entropies_", "modes_"):
         bare.__dict__.pop(name, None)
     return bare
 
 
 def _for_model(estimator: Any, X: Any, sample_weight: Any = None) -> Partitions | None:
-    names = getattr(estimator, "feature_names_in_", None)
-    partitions = partitions_of(X, sample_weight, None if names is None else [str(name) for name in names])
+    names: Any = getattr(estimator, "_table_columns", None)
+    if names is None:
+        names = getattr(estimator, "feature_names_in_", None)
+    partitions = partitions_of(X, sample_weight, None if names is None else list(names))
     if partitions is not None and partitions.names is not None and names is None and 1 < len(partitions.names) != estimator.n_features_in_:
         raise ValueError(f"X has {len(partitions.names)} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} features as input.")
     return partitions
@@ -341,23 +374,20 @@ def rows_of(estimator: Any, X: Any, method: str, result: Result) -> Any:
 
 
 def score(estimator: Any, X: Any, sample_weight: Any) -> float:
-    """Adds up the scores of the partitions."""
+    """Returns the score of a table's rows: for clusters the sum over all rows, for a mixture the weighted mean of log-densities.
+
+    Raises
+    ------
+    ValueError
+        If there is no row of positive weight.
+    """
     partitions = _for_model(estimator, X, sample_weight)
     assert partitions is not None
-    return float(sum(partitions.each(_score, _bare(estimator))))
-
-
-def _densities(rows: NDArray[Any], weights: Floats | None, index: int, model: Any) -> tuple[float, float]:
-    shares = np.ones(len(rows)) if weights is None else weights
-    return (float(np.dot(shares, model.score_samples(rows))), float(shares.sum())) if len(rows) else (0.0, 0.0)
-
-
-def mean_score(estimator: Any, X: Any, sample_weight: Any) -> float:
-    """Returns the weighted mean log-density of a table's rows."""
-    partitions = _for_model(estimator, X, sample_weight)
-    assert partitions is not None
-    parts = partitions.each(_densities, _bare(estimator))
-    return sum(density for density, _ in parts) / sum(weight for _, weight in parts)
+    parts = partitions.each(_score, _bare(estimator))
+    found, total = sum(score for score, _ in parts), sum(weight for _, weight in parts)
+    if total == 0:
+        raise ValueError(f"X: expected at least one row with a weight above 0, found none in {len(parts)} partitions")
+    return float(found / total if hasattr(estimator, "score_samples") else found)
 
 
 def _distances(rows: NDArray[Any], others: Any, options: dict[str, Any], result: Result) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -15,7 +16,7 @@ from lehr import _checks, _em
 from lehr import _partition_tasks as tasks
 from lehr._model import table
 from lehr._partition_tasks import Floats, Moments
-from lehr._partitioned import SAMPLE, Table, begin, teller
+from lehr._partitioned import SAMPLE, Table, begin, named, teller
 from lehr._partitions import Partitions
 
 
@@ -36,22 +37,35 @@ def fit_mixture(estimator: Any, partitions: Partitions) -> None:
     ValueError
         If the table or a parameter is invalid.
     """
-    measured = begin(estimator, partitions)
     if estimator._begins_elsewhere():
         raise ValueError(
             f"A table in partitions ({partitions.engine}) takes the default start only: leave init_params, reg_covar, warm_start and starts out, and say "
             "max_iter=1 or more."
         )
-    points, weights = measured.drawn(SAMPLE, _checks.seed(estimator.random_state))
+    measured = begin(estimator, partitions, estimator.n_components)
+    variances = _variances(measured)
+    points, weights = _sample(measured, variances, _checks.seed(estimator.random_state))
     inner: Any = clone(estimator).set_params(verbose=0)
-    inner.fit(points, sample_weight=weights)
+    inner.fit(named(points, partitions), sample_weight=weights)
     shares, means = inner._exact()
     mixture = _em.Mixture(estimator.covariance_type, shares, means, inner._covariances())
-    ascent = _climb(measured, mixture, estimator.regularization * _variances(measured), estimator)
+    ascent = _climb(measured, mixture, estimator.regularization * variances, estimator)
     _take(estimator, measured, ascent, points)
     estimator.candidates_, estimator.n_groups_ = inner.candidates_, inner.n_groups_
     if not estimator.converged_:
         _checks.warn(f"the mixture had not converged after {estimator.n_iter_} iterations: raise max_iter or tol.", ConvergenceWarning)
+
+
+def _sample(measured: Table, variances: Floats, seed: int) -> tuple[NDArray[Any], Floats]:
+    """Draws rows at random. If a column varies, but not in these rows, adds the row that differs most in this column."""
+    points, weights = measured.drawn(SAMPLE, seed)
+    same = np.flatnonzero((points == points[0]).all(axis=0) & (variances > 0))
+    if len(same):
+        parts = measured.partitions.each(tasks.extremes, same, points[0, same].astype(np.float64))
+        chosen = [max((part[place] for part in parts), key=lambda found: found[0]) for place in range(len(same))]
+        points = np.concatenate([points, [row for _, row, _ in chosen]])
+        weights = np.concatenate([weights, [weight for _, _, weight in chosen]])
+    return points, weights
 
 
 def _variances(measured: Table) -> Floats:
@@ -69,13 +83,13 @@ def _variances(measured: Table) -> Floats:
 
 def _together(measured: Table, mixture: _em.Mixture) -> Moments:
     parts = measured.partitions.each(tasks.moments, mixture)
-    return Moments(
-        np.sum([part.masses for part in parts], axis=0),
-        np.sum([part.firsts for part in parts], axis=0),
-        np.sum([part.seconds for part in parts], axis=0),
-        float(sum(part.log_likelihood for part in parts)),
-        float(sum(part.entropy for part in parts)),
-    )
+    # Arrays that come from another process may be read-only.
+    masses, firsts, seconds = (np.array(values) for values in parts[0][:3])
+    for part in parts[1:]:
+        masses += part.masses
+        firsts += part.firsts
+        seconds += part.seconds
+    return Moments(masses, firsts, seconds, float(sum(part.log_likelihood for part in parts)), float(sum(part.entropy for part in parts)))
 
 
 def _maximised(mixture: _em.Mixture, sums: Moments, floor: Floats) -> _em.Mixture:

@@ -37,12 +37,15 @@ class Partitions:
     #: The name of the engine.
     engine: str
     #: The columns to use; ``None`` if the rows come from an array.
-    names: list[str] | None
+    names: list[Any] | None
     #: The column of weights; ``None`` without weights, or if the weights are not a column.
     weight: str | None
 
-    def each(self, task: Task, *arguments: Any) -> list[Any]:
-        """Runs a task on each partition, and returns the results in the order of the partitions."""
+    def each(self, task: Task, *arguments: Any, own: list[Any] | None = None) -> list[Any]:
+        """Runs a task on each partition, and returns the results in the order of the partitions.
+
+        ``own`` has one more argument for each partition, which the task takes before ``arguments``.
+        """
         raise NotImplementedError
 
     def rows(self, task: Task, result: Result, *arguments: Any) -> Any:
@@ -57,7 +60,7 @@ class Partitions:
         if name in columns:
             raise ValueError(f"X: the result would be a column {name!r}, and the {self.engine} table already has one; rename it or leave it out")
 
-    def _choose(self, columns: list[Column], weight: Any, names: list[str] | None) -> None:
+    def _choose(self, columns: list[Column], weight: Any, names: list[Any] | None) -> None:
         """Sets ``names`` and ``weight``, and checks the types of these columns.
 
         Raises
@@ -66,6 +69,9 @@ class Partitions:
             If a column is missing or has no numbers.
         """
         known = {column.name: column for column in columns}
+        if len(known) < len(columns):
+            twice = next(column.name for place, column in enumerate(columns) if column.name in [other.name for other in columns[:place]])
+            raise ValueError(f"X: expected columns with different names, found {twice!r} more than once")
         if weight is not None and (not isinstance(weight, str) or weight not in known):
             raise ValueError(
                 f"sample_weight: expected the name of a column of the {self.engine} table ({', '.join(map(str, known))}), found {weight!r}"
@@ -92,7 +98,7 @@ def is_partitioned(X: Any) -> bool:
     return _engine(X) is not None
 
 
-def partitions_of(X: Any, sample_weight: Any = None, names: list[str] | None = None) -> Partitions | None:
+def partitions_of(X: Any, sample_weight: Any = None, names: list[Any] | None = None) -> Partitions | None:
     """Returns the partitions of a table of Dask, Ray or Spark; ``None`` for other data.
 
     Parameters
@@ -101,7 +107,7 @@ def partitions_of(X: Any, sample_weight: Any = None, names: list[str] | None = N
         The data.
     sample_weight : object, default=None
         The weights: the name of a column, or for Dask also a collection with the same partitions.
-    names : list of str, default=None
+    names : list, default=None
         The columns to use. ``None`` means all columns except the weights.
     """
     engine = _engine(X)

@@ -17,19 +17,25 @@ class RayPartitions(Partitions):
 
     engine = "Ray"
 
-    def __init__(self, X: Any, sample_weight: Any, names: list[str] | None) -> None:
+    def __init__(self, X: Any, sample_weight: Any, names: list[Any] | None) -> None:
         schema = X.schema()
         columns = [] if schema is None else [Column(name, str(kind), _is_numeric(kind)) for name, kind in zip(schema.names, schema.types)]
         self._choose(columns, sample_weight, names)
         self._X = X
         self._blocks: list[Any] | None = None
 
-    def each(self, task: Task, *arguments: Any) -> list[Any]:
+    def each(self, task: Task, *arguments: Any, own: list[Any] | None = None) -> list[Any]:
         if self._blocks is None:
-            self._X = self._X.materialize()
+            options = self._X.context.execution_options
+            before, options.preserve_order = options.preserve_order, True
+            try:
+                self._X = self._X.materialize()
+            finally:
+                options.preserve_order = before
             self._blocks = self._X.to_arrow_refs()
         run, told = ray.remote(_run), ray.put((self.names, self.weight, task, arguments))
-        return list(ray.get([run.remote(block, index, told) for index, block in enumerate(self._blocks)]))
+        each = zip(self._blocks, [()] * len(self._blocks) if own is None else [(one,) for one in own])
+        return list(ray.get([run.remote(block, index, one, told) for index, (block, one) in enumerate(each)]))
 
     def rows(self, task: Task, result: Result, *arguments: Any) -> Any:
         self._check_free(result.name, self._X.schema().names)
@@ -56,11 +62,11 @@ def _columns(table: Any, names: list[str]) -> dict[str, Any]:
     return found
 
 
-def _run(table: Any, index: int, told: Any) -> Any:
+def _run(table: Any, index: int, own: tuple[Any, ...], told: Any) -> Any:
     names, weight, task, arguments = told
     columns = _columns(table, names if weight is None else [*names, weight])
     weights = None if weight is None else np.ascontiguousarray(columns[weight], dtype=np.float64)
-    return task(numbers_of(columns, names), weights, index, *arguments)
+    return task(numbers_of(columns, names), weights, index, *own, *arguments)
 
 
 def _appended(batch: dict[str, Any], names: list[str], name: str, task: Task, arguments: tuple[Any, ...]) -> dict[str, Any]:

@@ -12,8 +12,8 @@ import pyarrow as pa
 from lehr._partition_tasks import Task, numbers_of
 from lehr._partitions import Column, Partitions, Result
 
-#: The names of Spark's numeric types, and of arrays of floating-point numbers.
-_NUMERIC = frozenset({"tinyint", "smallint", "int", "bigint", "float", "double", "boolean", "array<float>", "array<double>"})
+#: The names of Spark's numeric types, and of arrays of these.
+_NUMERIC = frozenset({"tinyint", "smallint", "int", "bigint", "float", "double", "boolean", *(f"array<{kind}>" for kind in ("tinyint", "smallint", "int", "bigint", "float", "double"))})
 
 
 class SparkPartitions(Partitions):
@@ -21,13 +21,15 @@ class SparkPartitions(Partitions):
 
     engine = "Spark"
 
-    def __init__(self, X: Any, sample_weight: Any, names: list[str] | None) -> None:
+    def __init__(self, X: Any, sample_weight: Any, names: list[Any] | None) -> None:
         self._choose([Column(name, kind, kind in _NUMERIC) for name, kind in X.dtypes], sample_weight, names)
         self._X = X
 
-    def each(self, task: Task, *arguments: Any) -> list[Any]:
-        chosen = self._X.select(*([*(self.names or []), *([self.weight] if self.weight else [])]))
-        run = _runner(self.names, self.weight, task, arguments)
+    def each(self, task: Task, *arguments: Any, own: list[Any] | None = None) -> list[Any]:
+        names = [*(self.names or []), *([self.weight] if self.weight else [])]
+        # Quoted, because a dot would mean a field of a structure; `mapInArrow` itself takes no names with dots.
+        chosen = self._X.select(*("`" + name.replace("`", "``") + "`" for name in names)).toDF(*_plain(names))
+        run = _runner(_plain(self.names or []), None if self.weight is None else _plain(names)[-1], task, arguments, own)
         collected = chosen.mapInArrow(run, "partition int, result binary").collect()
         return [pickle.loads(row["result"]) for row in sorted(collected, key=lambda row: int(row["partition"]))]
 
@@ -40,10 +42,17 @@ class SparkPartitions(Partitions):
         self._check_free(result.name, self._X.columns)
         field = StructField(result.name, kind if result.width is None else ArrayType(kind))
         schema = StructType([*self._X.schema.fields, field])
-        return self._X.mapInArrow(_appender(self.names, result.name, task, arguments), schema)
+        columns = list(self._X.columns)
+        chosen = [_plain(columns)[columns.index(name)] for name in self.names or []]
+        return self._X.toDF(*_plain(columns)).mapInArrow(_appender(chosen, [*columns, result.name], task, arguments), schema)
 
 
-def _runner(names: Any, weight: str | None, task: Task, arguments: tuple[Any, ...]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _plain(names: list[str]) -> list[str]:
+    """Returns names without dots, one for each name."""
+    return [f"c{number}" for number in range(len(names))]
+
+
+def _runner(names: Any, weight: str | None, task: Task, arguments: tuple[Any, ...], own: list[Any] | None) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         from pyspark import TaskContext
 
@@ -53,18 +62,18 @@ def _runner(names: Any, weight: str | None, task: Task, arguments: tuple[Any, ..
         columns = [*names, weight] if weight else names
         table = pa.Table.from_batches(received) if received else pa.table({name: pa.array([], pa.float64()) for name in columns})
         weights = None if weight is None else np.ascontiguousarray(table[weight].to_numpy(), dtype=np.float64)
-        found = task(numbers_of(table, names), weights, index, *arguments)
+        found = task(numbers_of(table, names), weights, index, *([] if own is None else [own[index]]), *arguments)
         yield pa.RecordBatch.from_pydict({"partition": pa.array([index], pa.int32()), "result": pa.array([pickle.dumps(found)], pa.binary())})
 
     return run
 
 
-def _appender(names: Any, name: str, task: Task, arguments: tuple[Any, ...]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _appender(chosen: list[str], names: list[str], task: Task, arguments: tuple[Any, ...]) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
             table = pa.Table.from_batches([batch])
-            found = task(numbers_of(table, names), *arguments)
+            found = task(numbers_of(table, chosen), *arguments)
             column = pa.array(found) if found.ndim == 1 else pa.array(list(found))
-            yield from table.append_column(name, column).to_batches()
+            yield from table.append_column(names[-1], column).rename_columns(names).to_batches()
 
     return run

@@ -398,10 +398,11 @@ def pairwise_distances(
     if element is None:
         raise _checks.wrong("dtype", "numpy.float64 or numpy.float32", dtype)
     if is_partitioned(items):
-        if Y is None or is_partitioned(Y) or metric == "gower" or standardize:
+        of_sequences = (alignment, matrix, gap_open, gap_extend, overlap, ambiguous, gap)
+        if Y is None or is_partitioned(Y) or metric == "gower" or standardize or callback is not None or any(one is not None for one in of_sequences):
             raise ValueError(
-                "pairwise_distances of a table in partitions compares its rows with rows in memory: expected Y, which is not in partitions, "
-                "and neither metric='gower' nor standardize=True."
+                "pairwise_distances of a table in partitions compares its rows with rows in memory: expected Y, which is not in partitions, and "
+                "neither metric='gower', standardize=True, callback nor options of sequences."
             )
         others = _as_items(Y, "Y")
         return _partitioned.distances_of(items, others, {"metric": metric, "dtype": dtype}, Result("distances", dtype, len(others)))

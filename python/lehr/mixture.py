@@ -606,7 +606,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         """
         check_is_fitted(self)
         if is_partitioned(X):
-            return _partitioned.mean_score(self, X, sample_weight)
+            return _partitioned.score(self, X, sample_weight)
         densities = self.score_samples(X)
         return float(np.average(densities, weights=weights(sample_weight, densities)))
 
