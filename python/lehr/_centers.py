@@ -130,10 +130,6 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
     def _threads(self) -> int | None:
         return _checks.threads(self.n_jobs)
 
-    def _float(self) -> Any:
-        """Returns the type of distances and probabilities of rows that have the precision of the fitted rows."""
-        return self.cluster_centers_.dtype
-
     @property
     def n_clusters_(self) -> int:
         """The number of clusters."""
@@ -251,7 +247,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         """
         check_is_fitted(self)
         if is_partitioned(X):
-            return _partitioned.rows_of(self, X, "transform", Result("distances", self._float(), self.n_clusters_))
+            return _partitioned.rows_of(self, X, "transform", Result("distances", self.cluster_centers_.dtype, self.n_clusters_))
         return self._to_centers(self._rows(X, reset=False))
 
     def _to_centers(self, rows: Any) -> NDArray[Any]:

@@ -30,7 +30,7 @@ _MOST_RATIO = 1000.0
 #: The number of rows that are added up at a time.
 _BATCH = 1024
 #: Larger values are refused, because the squares of distances could overflow.
-_MOST_VALUE = 1e140
+MOST_VALUE = 1e140
 #: The upper bound of the seeds that are drawn from a random state.
 _MOST_SEED = 2**31 - 1
 #: A warning never points at code of these packages, but at the line of the user's code that called them.
@@ -192,16 +192,16 @@ def refuse_huge(rows: Any) -> None:
     # In the usual case, one pass is enough. NaN is a missing value here.
     flat = data.ravel(order="K")
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.dot(flat, flat) < _MOST_VALUE**2:
+        if np.dot(flat, flat) < MOST_VALUE**2:
             return
     cells = rows.tocoo() if issparse(rows) else None
-    beyond = np.argwhere(np.abs(rows if cells is None else cells.data) >= _MOST_VALUE)
+    beyond = np.argwhere(np.abs(rows if cells is None else cells.data) >= MOST_VALUE)
     if not len(beyond):
         return
     place = tuple(beyond[0])
     row, found = (place[0], rows[place]) if cells is None else (cells.row[place], cells.data[place])
     raise ValueError(
-        f"X, row {row} (counted from 0): expected numbers below {_MOST_VALUE:g}, whose squares a number can hold, found {found:g}; "
+        f"X, row {row} (counted from 0): expected numbers below {MOST_VALUE:g}, whose squares a number can hold, found {found:g}; "
         "divide the columns by a power of ten, also before fitting"
     )
 

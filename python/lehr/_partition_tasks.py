@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from lehr import _native
+from lehr import _checks, _native
 
 if TYPE_CHECKING:
     from lehr._em import Mixture
@@ -26,8 +26,6 @@ Task: TypeAlias = Callable[..., Any]
 _BATCH = 1 << 16
 #: The number of faults that each partition describes.
 MOST_FAULTS = 10
-#: Squares of larger values may overflow.
-_MOST_VALUE = 1e140
 
 
 class Fault(NamedTuple):
@@ -121,7 +119,7 @@ def _float_of(kind: str) -> type[np.floating[Any]]:
 
 def measure(rows: NDArray[Any], weights: Floats | None, index: int) -> Measure:
     """Counts the rows, and finds cells that are no finite numbers."""
-    bad = ~(np.abs(rows) < _MOST_VALUE) if rows.dtype == np.float64 else ~np.isfinite(rows)
+    bad = ~(np.abs(rows) < _checks.MOST_VALUE) if rows.dtype == np.float64 else ~np.isfinite(rows)
     places = np.argwhere(bad)
     faults = [Fault(index, int(row), int(column), float(rows[row, column])) for row, column in places[:MOST_FAULTS]]
     n_faults = len(places)

@@ -356,21 +356,21 @@ def _bare(estimator: Any) -> Any:
     return bare
 
 
-def _for_model(estimator: Any, X: Any, sample_weight: Any = None) -> Partitions | None:
+def _for_model(estimator: Any, X: Any, sample_weight: Any = None) -> Partitions:
+    """Returns the partitions of a table, with the columns to which the estimator was fitted."""
     names: Any = getattr(estimator, "_table_columns", None)
     if names is None:
         names = getattr(estimator, "feature_names_in_", None)
     partitions = partitions_of(X, sample_weight, None if names is None else list(names))
-    if partitions is not None and partitions.names is not None and names is None and 1 < len(partitions.names) != estimator.n_features_in_:
+    assert partitions is not None
+    if partitions.names is not None and names is None and 1 < len(partitions.names) != estimator.n_features_in_:
         raise ValueError(f"X has {len(partitions.names)} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} features as input.")
     return partitions
 
 
 def rows_of(estimator: Any, X: Any, method: str, result: Result) -> Any:
     """Describes a method's result for each row of a table in partitions, in the form of its engine."""
-    partitions = _for_model(estimator, X)
-    assert partitions is not None
-    return partitions.rows(_call, result, _bare(estimator), method, result)
+    return _for_model(estimator, X).rows(_call, result, _bare(estimator), method, result)
 
 
 def score(estimator: Any, X: Any, sample_weight: Any) -> float:
@@ -381,9 +381,7 @@ def score(estimator: Any, X: Any, sample_weight: Any) -> float:
     ValueError
         If there is no row of positive weight.
     """
-    partitions = _for_model(estimator, X, sample_weight)
-    assert partitions is not None
-    parts = partitions.each(_score, _bare(estimator))
+    parts = _for_model(estimator, X, sample_weight).each(_score, _bare(estimator))
     found, total = sum(score for score, _ in parts), sum(weight for _, weight in parts)
     if total == 0:
         raise ValueError(f"X: expected at least one row with a weight above 0, found none in {len(parts)} partitions")

@@ -140,12 +140,8 @@ def _take(estimator: Any, measured: Table, ascent: Ascent, points: Any) -> None:
     form = _em.FORMS[mixture.form]
     parts = {"weights": mixture.weights, "means": mixture.means, "covariances": mixture.covariances, "numbers": mixture.numbers()}
     estimator._take_mixture(parts, form, points)
-    estimator.log_likelihood_ = ascent.last.log_likelihood
-    # Criteria count the effective number of rows, so that only ratios of weights matter.
-    unit = sum(measure.squared_weight for measure in measured.measures) / total
-    estimator.bic_ = -2.0 * estimator.log_likelihood_ / unit + estimator._n_parameters() * float(np.log(total / unit))
-    estimator.aic_ = -2.0 * estimator.log_likelihood_ / unit + 2.0 * estimator._n_parameters()
-    estimator.icl_ = estimator.bic_ + 2.0 * ascent.last.entropy / unit
+    squared = sum(measure.squared_weight for measure in measured.measures)
+    estimator._take_criteria(ascent.last.log_likelihood, ascent.last.entropy, total, squared)
     estimator.ascent_ = np.array(ascent.bounds)
     estimator.history_ = table({"log_likelihood": estimator.ascent_})
     estimator.free_energy_ = -estimator.log_likelihood_

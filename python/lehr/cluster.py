@@ -357,7 +357,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         """
         check_is_fitted(self)
         if is_partitioned(X):
-            return _partitioned.rows_of(self, X, "predict_proba", Result("probabilities", self._float(), self.n_clusters_))
+            return _partitioned.rows_of(self, X, "predict_proba", Result("probabilities", self.cluster_centers_.dtype, self.n_clusters_))
         rows = self._rows(X, reset=False)
         _checks.refuse_huge(rows)
         kind, fields = self._learnt()

@@ -386,15 +386,11 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         memberships = posterior["memberships"]
         self.probabilities_ = as_given(memberships[np.arange(len(rows)), self.labels_], rows)
         shares = np.ones(len(rows)) if row_weights is None else row_weights
-        self.log_likelihood_ = float(np.dot(shares, posterior["log_densities"]))
         total = float(shares.sum())
-        # Criteria count the effective number of rows, so that only ratios of weights matter.
-        unit = float(np.square(shares).sum()) / total
-        self.bic_ = -2.0 * self.log_likelihood_ / unit + self._n_parameters() * float(np.log(total / unit))
-        self.aic_ = -2.0 * self.log_likelihood_ / unit + 2.0 * self._n_parameters()
         with np.errstate(divide="ignore", invalid="ignore"):
             entropies = -np.where(memberships > 0, memberships * np.log(memberships), 0.0).sum(axis=1)
-        self.icl_ = self.bic_ + 2.0 * float(np.dot(shares, entropies)) / unit
+        log_likelihood, entropy = float(np.dot(shares, posterior["log_densities"])), float(np.dot(shares, entropies))
+        self._take_criteria(log_likelihood, entropy, total, float(np.square(shares).sum()))
         self.converged_ = best.is_converged
         candidate = {
             "n_components": components,
@@ -429,6 +425,15 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         self._numbers = parts["numbers"]
         is_rounded = self.means_.dtype != np.float64
         self._weights, self._means = (parts["weights"], parts["means"]) if is_rounded else (None, None)
+
+    def _take_criteria(self, log_likelihood: float, entropy: float, total: float, squared: float) -> None:
+        """Sets the criteria of the mixture. ``total`` and ``squared`` are the sums of the weights and of their squares."""
+        # Criteria count the effective number of rows, so that only ratios of weights matter.
+        unit = squared / total
+        self.log_likelihood_ = log_likelihood
+        self.bic_ = -2.0 * self.log_likelihood_ / unit + self._n_parameters() * float(np.log(total / unit))
+        self.aic_ = -2.0 * self.log_likelihood_ / unit + 2.0 * self._n_parameters()
+        self.icl_ = self.bic_ + 2.0 * entropy / unit
 
     def _exact(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Returns the weights and means in double precision."""

@@ -34,7 +34,7 @@ def part(number, rows, columns):
 
 
 def on_dask(partitions, rows, columns):
-    """Returns the table, the sides, and the sum of squares of centres."""
+    """Returns the table, and the fits of each side, which return centres."""
     import dask.array as da
     from dask import delayed
     from dask_ml.cluster import KMeans
