@@ -162,12 +162,10 @@ def test_programs_on_ranks_of_several_processes(mpiexec):
         number, count = lehr.process()
 
         def program(comm):
-            array = np.arange(5.0) * comm.rank
-            comm.all_reduce(array)
+            array = comm.all_reduce(np.arange(5.0) * comm.rank)
             parts = comm.gather(np.full(comm.rank, comm.rank), root=3)
             part = comm.scatter(np.arange(8).reshape(4, 2) if comm.rank == 1 else None, root=1)
-            before = np.array([comm.rank + 1])
-            comm.scan(before)
+            before = comm.scan(np.array([comm.rank + 1]))
             comm.send([comm.rank], to=(comm.rank + 3) % 4, tag=comm.rank)
             heard = comm.receive((comm.rank + 1) % 4, tag=(comm.rank + 1) % 4)
             comm.barrier()
@@ -175,12 +173,16 @@ def test_programs_on_ranks_of_several_processes(mpiexec):
                 comm.all_reduce(np.zeros(1 + comm.rank))
             except ValueError as error:
                 assert "rank 0 calls all_reduce" in str(error)
-            return array.tolist(), parts and [len(part) for part in parts], part.tolist(), before.item(), heard.item(), comm.shift([comm.rank]).item()
+            try:
+                comm.window(np.zeros(1))
+            except RuntimeError as error:
+                assert "in several processes" in str(error)
+            return array.tolist(), parts and [len(part) for part in parts], part.tolist(), before.item(), heard, comm.shift([comm.rank])
 
         mine = lehr.ranks.run(program, ranks=4)
         for rank, found in zip(range(2 * number, 2 * number + 2), mine, strict=True):
             expected = ([0.0, 6.0, 12.0, 18.0, 24.0], [0, 1, 2, 3] if rank == 3 else None, [[2 * rank, 2 * rank + 1]],
-                        [1, 3, 6, 10][rank], (rank + 1) % 4, (rank + 3) % 4)
+                        [1, 3, 6, 10][rank], [(rank + 1) % 4], [(rank + 3) % 4])
             assert found == expected, (rank, found)
         # One rank a process, and a method after it.
         assert [comm.size for comm in lehr.ranks.run(lambda comm: comm)] == [2]

@@ -125,8 +125,9 @@ def _rank():
 
     def program(comm):
         part = comm.scatter(arrays if comm.rank == 0 else None)
-        total = part.sum(axis=0)
-        comm.all_reduce(total)
+        comm.all_reduce(part.sum(axis=0))
+        comm.start_receive()
+        comm.split(0).send({"rank": comm.rank}, to=0)
         return comm.all_gather(part)
 
     def call():

@@ -203,8 +203,8 @@ pub(crate) fn begin(py: Python<'_>, ranks: usize) -> PyResult<(Vec<Communicator>
     if place.has_program.with(|it_has| std::mem::replace(it_has, true)) {
         return Err(errors::runtime("another thread has begun a program of lehr.ranks in this process of the MPI job"));
     }
-    // Ranks must not spin, because they run on Python's threads.
-    let begun = py.detach(|| place.job.0.begin(ranks, false));
+    // Each rank has its own Python thread, and spins without the interpreter lock.
+    let begun = py.detach(|| place.job.0.begin(ranks, true));
     let world = begun.map_err(|error| {
         place.has_program.with(|it_has| *it_has = false);
         errors::of_ranks(&error)

@@ -80,7 +80,7 @@ mod _native {
     #[pymodule_export]
     use crate::ports::{Ended, PyDispatcher, PyInterleave, PyPort, Wait, choose, join_ports};
     #[pymodule_export]
-    use crate::ranks::{Rank, Ranks, begin_ranks};
+    use crate::ranks::{Rank, Ranks, Request, begin_ranks, wait_any};
     #[pymodule_export]
     use crate::report::report_page;
     #[pymodule_export]

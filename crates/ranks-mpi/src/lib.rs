@@ -16,7 +16,6 @@ mod fabric;
 mod launcher;
 mod library;
 mod link;
-mod memory;
 mod mpi;
 mod mpi_job;
 mod post;

@@ -20,13 +20,13 @@
 
 use std::collections::VecDeque;
 
+use lehr_ranks::fabric::memory::Memory;
 use lehr_ranks::fabric::ring::NUMBERS;
 use lehr_sync::thread::yield_now;
 
 use crate::abi::Comm;
 use crate::environment;
 use crate::error::Error;
-use crate::memory::Memory;
 use crate::mpi::{Mpi, Pending};
 use crate::window::Window;
 

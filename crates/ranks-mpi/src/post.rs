@@ -9,12 +9,12 @@
 use std::collections::VecDeque;
 
 use lehr_ranks::fabric::inbox::Inbox;
+use lehr_ranks::fabric::memory::Memory;
 use lehr_ranks::fabric::{Label, Message};
 use lehr_sync::{Arc, Mutex};
 
 use crate::error::Error;
 use crate::link::{Link, SHORT, Traffic};
-use crate::memory::Memory;
 use crate::trailer::{Kind, Trailer};
 
 /// This process's connection to the other processes, and the frames that arrived over it.

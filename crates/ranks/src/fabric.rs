@@ -11,7 +11,8 @@
 //! | [`bytes`] | ranks of one process through the wire format ([`frame`](crate::frame)) | become frames in a stream, so that the wire format is tested without a network |
 //!
 //! Fabrics between processes have their own crates and implement the same trait. [`inbox::Inbox`] does the matching for
-//! a fabric that can only move messages; [`ring`] moves messages through memory that two processes share.
+//! a fabric that can only move messages; [`ring`] moves messages through memory that two processes share. [`memory`]
+//! keeps the memory of long messages for reuse.
 //!
 //! **Cost contract.** `send` copies the bytes at most once and never waits. `poll_receive` looks first at the messages
 //! that have arrived. The call may spin for some microseconds if every rank has a core, and otherwise returns
@@ -55,6 +56,7 @@ macro_rules! receives_from_its_inbox {
 
 pub mod bytes;
 pub mod inbox;
+pub mod memory;
 pub mod ports;
 pub(crate) mod receiving;
 // The heads of a ring's frames need words of 64 bits.

@@ -5,14 +5,15 @@
 //! polled *is* the request, and several can be polled together.
 
 use std::borrow::Cow;
+use std::task::{Context, Poll, Waker};
 
 use lehr_runtime::Elapsed;
 
 use crate::communicator::Communicator;
 use crate::error::Error;
 use crate::fabric::receiving::{Probing, Reading, Receiving};
-use crate::fabric::{Envelope, Label, Message, Pattern};
-use crate::group::Traffic;
+use crate::fabric::{Envelope, Fabric, Label, Message, Pattern, Ticket};
+use crate::group::{Group, Traffic};
 use crate::message::{self, Plain};
 use crate::trace::Activity;
 
@@ -89,6 +90,22 @@ impl Communicator {
     pub async fn send<T: Plain>(&self, to: usize, tag: u32, values: &[T]) -> Result<(), Error> {
         self.assert_rank("receiver", to);
         self.post(Traffic::Messages, to, tag, Cow::Borrowed(bytemuck::cast_slice(values)))
+    }
+
+    /// Like [`send`](Self::send), for a message of bytes that lie in several places. The receiver gets one message.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`send`](Self::send).
+    ///
+    /// # Panics
+    /// Panics if there is no rank `to`.
+    ///
+    /// # Example
+    /// See [`receive_with`](Self::receive_with).
+    pub async fn send_parts(&self, to: usize, tag: u32, parts: &[&[u8]]) -> Result<(), Error> {
+        self.assert_rank("receiver", to);
+        let label = Label { context: self.group.context(Traffic::Messages), tag, receipt: 0 };
+        self.fabric.send_parts(self.group.world(to), label, parts)
     }
 
     /// Like [`send`](Self::send), but completes only when the receiver has received the message.
@@ -171,7 +188,7 @@ impl Communicator {
     /// See [`send`](Self::send).
     pub async fn receive<T: Plain>(&self, from: usize, tag: u32) -> Result<Vec<T>, Error> {
         let message = self.message(Wanted { source: Some(from), tag: Some(tag) }, "receive").await?;
-        self.values(&message)
+        self.values(message)
     }
 
     /// Like [`receive`](Self::receive), but copies the values to your memory. The message may be shorter than `values`:
@@ -198,9 +215,45 @@ impl Communicator {
     /// ```
     pub async fn receive_into<T: Plain>(&self, from: usize, tag: u32, values: &mut [T]) -> Result<Status, Error> {
         let wanted = Wanted { source: Some(from), tag: Some(tag) };
-        let bytes = bytemuck::cast_slice_mut(values);
-        let found = self.take_into(wanted, "receive_into", bytes).await?;
-        Ok(Status { source: from, tag, bytes: found })
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(values);
+        let room = bytes.len();
+        let copy = |_, sent: &[u8]| {
+            if sent.len() <= room {
+                bytes[..sent.len()].copy_from_slice(sent);
+            }
+        };
+        let status = self.read(wanted, "receive_into", copy).await?;
+        if status.bytes <= room {
+            return Ok(status);
+        }
+        Err(Error::Truncated { source: from, sent: status.bytes, room })
+    }
+
+    /// Waits for the first message that matches, and passes its bytes to `read` where they lie, without copying them.
+    /// The bytes may have any alignment. Returns the status of the message.
+    ///
+    /// Cancel-safe: a future that is dropped before it is ready has taken no message.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`receive_any`](Self::receive_any), except for [`Error::Decoding`].
+    ///
+    /// # Panics
+    /// Panics if there is no rank `wanted.source`.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::{Layout, Wanted, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let sums = run(&dispatcher, Layout::threads(1), |comm| async move {
+    ///     comm.send_parts(0, 7, &[&[1, 2], &[3]]).await?; // to itself
+    ///     let mut sum = 0;
+    ///     comm.receive_with(Wanted::ANY, |_, bytes| sum = bytes.iter().sum()).await?;
+    ///     Ok::<u8, lehr_ranks::Error>(sum)
+    /// });
+    /// assert_eq!(sums.unwrap(), [Ok(6)]);
+    /// ```
+    pub async fn receive_with(&self, wanted: Wanted, read: impl FnMut(Status, &[u8]) + Unpin) -> Result<Status, Error> {
+        self.read(wanted, "receive_with", read).await
     }
 
     /// Waits for the first message that matches, and returns its values and its status.
@@ -234,7 +287,8 @@ impl Communicator {
     /// ```
     pub async fn receive_any<T: Plain>(&self, wanted: Wanted) -> Result<(Vec<T>, Status), Error> {
         let message = self.message(wanted, "receive_any").await?;
-        Ok((self.values(&message)?, self.status(&message)))
+        let status = self.status(&message);
+        Ok((self.values(message)?, status))
     }
 
     /// Waits until there is a message that matches, and returns its status without receiving it.
@@ -267,6 +321,41 @@ impl Communicator {
         Ok(Status { source: self.group.local(found.source), tag: found.label.tag, bytes: found.length })
     }
 
+    /// Returns the status of the earliest message that matches, if one has arrived; never waits.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`probe`](Self::probe).
+    ///
+    /// # Panics
+    /// Panics if there is no rank `wanted.source`.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::{Layout, Wanted, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let found = run(&dispatcher, Layout::threads(1), |comm| async move {
+    ///     let before = comm.probe_now(Wanted::ANY)?;
+    ///     comm.send(0, 3, &[1_u16, 2]).await?;
+    ///     Ok::<_, lehr_ranks::Error>((before, comm.probe_now(Wanted::ANY)?.map(|status| status.bytes)))
+    /// });
+    /// assert_eq!(found.unwrap(), [Ok((None, Some(4)))]);
+    /// ```
+    pub fn probe_now(&self, wanted: Wanted) -> Result<Option<Status>, Error> {
+        let pattern = self.pattern(Traffic::Messages, wanted);
+        let mut turn = Ticket::default();
+        let mut context = Context::from_waker(Waker::noop());
+        let probed = self.fabric.poll_probe(&pattern, &mut turn, "probe", &mut context);
+        self.fabric.forget(&mut turn);
+        match probed {
+            Poll::Pending => Ok(None),
+            Poll::Ready(Ok(found)) => {
+                let source = self.group.local(found.source);
+                Ok(Some(Status { source, tag: found.label.tag, bytes: found.length }))
+            }
+            Poll::Ready(Err(error)) => Err(self.failed(error)),
+        }
+    }
+
     /// Passes a message to the fabric, for the rank `to` of this communicator.
     pub(crate) fn post(&self, traffic: Traffic, to: usize, tag: u32, bytes: Cow<'_, [u8]>) -> Result<(), Error> {
         let label = Label { context: self.group.context(traffic), tag, receipt: 0 };
@@ -296,40 +385,33 @@ impl Communicator {
             if traffic == Traffic::Messages { self.noting(Activity::Communication, waiting_in) } else { None };
         let receiving = Receiving::new(&*self.fabric, pattern, waiting_in);
         let message = self.patiently(receiving, &wanted, waiting_in).await?;
-        self.acknowledge(message.envelope())?;
+        acknowledge(&*self.fabric, &self.group, message.envelope())?;
         Ok(message)
     }
 
-    /// Waits for a message of the program and copies its bytes; returns their number. Fails if the message is longer
-    /// than the memory.
-    async fn take_into(&self, wanted: Wanted, waiting_in: &'static str, bytes: &mut [u8]) -> Result<usize, Error> {
+    async fn read(
+        &self,
+        wanted: Wanted,
+        waiting_in: &'static str,
+        mut read: impl FnMut(Status, &[u8]) + Unpin,
+    ) -> Result<Status, Error> {
         let pattern = self.pattern(Traffic::Messages, wanted);
-        let room = bytes.len();
+        let group = &self.group;
+        let status = |envelope: Envelope| Status {
+            source: group.local(envelope.source),
+            tag: envelope.label.tag,
+            bytes: envelope.length,
+        };
         let mut seen = None;
-        let read = |envelope: Envelope, sent: &[u8]| {
+        let look = |envelope: Envelope, sent: &[u8]| {
             seen = Some(envelope);
-            if sent.len() <= room {
-                bytes[..sent.len()].copy_from_slice(sent);
-            }
+            read(status(envelope), sent);
         };
         let _noting = self.noting(Activity::Communication, waiting_in);
-        self.patiently(Reading::new(&*self.fabric, pattern, waiting_in, read), &wanted, waiting_in).await?;
+        self.patiently(Reading::new(&*self.fabric, pattern, waiting_in, look), &wanted, waiting_in).await?;
         let envelope = seen.expect("what was received was read");
-        self.acknowledge(envelope)?;
-        let sent = envelope.length;
-        if sent <= room {
-            return Ok(sent);
-        }
-        Err(Error::Truncated { source: self.group.local(envelope.source), sent, room })
-    }
-
-    /// Tells the sender that its message was received, if the sender wants a receipt.
-    fn acknowledge(&self, envelope: Envelope) -> Result<(), Error> {
-        if envelope.label.receipt == 0 {
-            return Ok(());
-        }
-        let label = Label { context: self.group.context(Traffic::Receipts), tag: envelope.label.receipt, receipt: 0 };
-        self.fabric.send(envelope.source, label, Cow::Borrowed(&[]))
+        acknowledge(&*self.fabric, group, envelope)?;
+        Ok(status(envelope))
     }
 
     /// Awaits a receive or a probe, for at most the patience of this communicator.
@@ -354,14 +436,24 @@ impl Communicator {
         Status { source: self.group.local(message.source), tag: message.label.tag, bytes: message.bytes.len() }
     }
 
-    fn values<T: Plain>(&self, message: &Message) -> Result<Vec<T>, Error> {
-        let bytes = &message.bytes;
+    fn values<T: Plain>(&self, message: Message) -> Result<Vec<T>, Error> {
+        let bytes = message.bytes;
         let whole = if size_of::<T>() == 0 { bytes.is_empty() } else { bytes.len().is_multiple_of(size_of::<T>()) };
         if !whole {
             let source = self.group.local(message.source);
             let message = format!("{} bytes are no whole number of values of {} bytes", bytes.len(), size_of::<T>());
             return Err(Error::Decoding { source, message });
         }
-        Ok(message::collect(bytes))
+        // A vector of values with the alignment of bytes takes over the memory of the message.
+        Ok(bytemuck::allocation::try_cast_vec(bytes).unwrap_or_else(|(_, bytes)| message::collect(&bytes)))
     }
+}
+
+/// Tells the sender that its message was received, if the sender wants a receipt.
+pub(crate) fn acknowledge(fabric: &dyn Fabric, group: &Group, envelope: Envelope) -> Result<(), Error> {
+    if envelope.label.receipt == 0 {
+        return Ok(());
+    }
+    let label = Label { context: group.context(Traffic::Receipts), tag: envelope.label.receipt, receipt: 0 };
+    fabric.send(envelope.source, label, Cow::Borrowed(&[]))
 }

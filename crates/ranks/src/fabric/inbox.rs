@@ -2,9 +2,10 @@
 //! the matching for every fabric that can only transport messages.
 //!
 //! A fabric [`deliver`](Inbox::deliver)s messages in the order in which each source sent them, and passes receives on.
-//! A pending receive has a number, which it drew at its first poll. A receive takes the earliest message that matches,
-//! unless a pending receive with a lower number matches that message too. So receives match in the order of their first
-//! polls, as MPI requires of posted receives. A pending receive reserves no message.
+//! A pending receive has a number, which it drew at its first poll. The receive with the lowest number is due the
+//! earliest message that matches it. The next receive is due the earliest of the remaining messages. So receives
+//! match in the order of their first polls, as MPI requires of posted receives. A receive that is dropped leaves its
+//! message to the others.
 //!
 //! A search scans waiting messages of other contexts and tags too, so it is slow in programs that leave thousands of
 //! messages waiting.
@@ -234,13 +235,21 @@ impl Inbox {
 }
 
 impl State {
-    /// Returns the position of the earliest message that matches and that no waiter with a lower number would take.
+    /// Returns the position of the earliest message that matches, apart from the messages that the receives with lower
+    /// numbers will take. Each of these receives takes one message: the earliest that matches and that is left to it.
     fn find(&self, pattern: &Pattern, number: u64) -> Option<usize> {
-        let before =
-            || self.waiting.iter().take_while(|waiting| waiting.number < number).filter(|waiting| waiting.takes);
+        let before = self.waiting.iter().take_while(|waiting| waiting.number < number);
+        let mut before: Vec<&Pattern> =
+            before.filter(|waiting| waiting.takes).map(|waiting| &waiting.pattern).collect();
         self.messages.iter().position(|message| {
             let matches = |pattern: &Pattern| pattern.matches(message.source, message.label);
-            matches(pattern) && !before().any(|waiting| matches(&waiting.pattern))
+            match before.iter().position(|pattern| matches(pattern)) {
+                None => matches(pattern),
+                Some(first) => {
+                    before.remove(first);
+                    false
+                }
+            }
         })
     }
 

@@ -355,6 +355,40 @@ async fn neighbours(comm: &mut Communicator) {
     }
 }
 
+/// Checks that posted receives get their messages in the order in which they were posted, in whatever order they are
+/// awaited, and that the communicator is free meanwhile.
+async fn posted(comm: &mut Communicator) {
+    let (rank, size) = (comm.rank(), comm.size());
+    let (next, last) = ((rank + 1) % size, (rank + size - 1) % size);
+    let first = comm.post_receive(Wanted { source: Some(last), tag: Some(20) });
+    let any = comm.post_receive(Wanted { source: Some(last), tag: None });
+    let given_up = comm.post_receive(Wanted { source: Some(last), tag: Some(20) });
+    let odd = comm.post_receive(Wanted { source: Some(last), tag: Some(21) });
+    comm.barrier().await.unwrap();
+    for number in 0..5_u8 {
+        comm.send_parts(next, 20 + u32::from(number % 2), &[&[number], &[rank as u8, 7]]).await.unwrap();
+    }
+    drop(given_up);
+    // The tags of the messages 0 to 4 are 20, 21, 20, 21, 20: the first goes to `first`, the second to `any`, and the
+    // next with tag 21 to `odd`.
+    for (receive, number) in [(odd, 3), (any, 1), (first, 0)] {
+        let (bytes, status) = receive.await.unwrap();
+        assert_eq!((bytes, status.source, status.bytes), (vec![number, last as u8, 7], last, 3));
+    }
+    for number in [2, 4] {
+        let wanted = Wanted { source: Some(last), tag: Some(20) };
+        let mut seen = Vec::new();
+        let status = comm.receive_with(wanted, |_, bytes| seen.extend_from_slice(bytes)).await.unwrap();
+        assert_eq!((seen, status.bytes), (vec![number, last as u8, 7], 3));
+    }
+    // A look does not wait.
+    let to_itself = Wanted { source: Some(rank), tag: Some(22) };
+    assert_eq!(comm.probe_now(to_itself).unwrap(), None);
+    comm.send(rank, 22, &[1_u8]).await.unwrap();
+    while comm.probe_now(to_itself).unwrap().is_none() {}
+    assert_eq!(comm.receive::<u8>(rank, 22).await.unwrap(), [1]);
+}
+
 /// Checks receives from any source and with any tag, probes, and synchronous and persistent sends.
 async fn matching(comm: &mut Communicator) {
     let (rank, size) = (comm.rank(), comm.size());
@@ -400,6 +434,7 @@ async fn matching(comm: &mut Communicator) {
         assert_eq!(receive.start().await.unwrap().bytes, 4);
         assert_eq!(receive.values, [stage, 0]);
     }
+    posted(comm).await;
     // A message that is too long for the memory gives an error, and the next message is received as usual.
     comm.send(rank, 8, &[1_u8, 2, 3]).await.unwrap();
     comm.send(rank, 8, &[4_u8]).await.unwrap();

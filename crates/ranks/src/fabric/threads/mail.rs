@@ -31,6 +31,7 @@ use lehr_sync::{Arc, AtomicUsize, Cell, Mutex, MutexGuard, Ordering, fence, spin
 
 use crate::error::Error;
 use crate::fabric::inbox::Inbox;
+use crate::fabric::memory::Memory;
 use crate::fabric::{Envelope, Fabric, Label, Message, Pattern, Ticket};
 
 /// The number of slots of a channel: enough for the messages of one exchange and the next.
@@ -55,6 +56,8 @@ pub(crate) struct Mail {
     /// For each receiver, the number of messages that this rank has put into the channel to it.
     outgoing: CachePadded<Mutex<Box<[usize]>>>,
     culprit: Mutex<Option<usize>>,
+    /// The memory of long messages that have been read, which all ranks share.
+    memory: Memory,
 }
 
 /// The messages for one rank to receive.
@@ -105,7 +108,11 @@ pub(crate) fn endpoints(size: usize, may_spin: bool) -> Vec<Mail> {
         sleeping: CachePadded::new(AtomicUsize::new(0)),
     };
     let ranks: Arc<[Rank]> = (0..size).map(rank).collect();
-    let end = |rank| Mail { ranks: ranks.clone(), rank, outgoing: zeros(), culprit: Mutex::default() };
+    let memory = Memory::default();
+    let end = |rank| {
+        let (ranks, outgoing, culprit, memory) = (ranks.clone(), zeros(), Mutex::default(), memory.clone());
+        Mail { ranks, rank, outgoing, culprit, memory }
+    };
     (0..size).map(end).collect()
 }
 
@@ -114,16 +121,18 @@ impl Letter {
         if self.length <= SHORT { &self.short[..self.length] } else { &self.long }
     }
 
-    fn write(&mut self, label: Label, bytes: Cow<'_, [u8]>) {
+    /// Writes a message. Returns the memory of an earlier message, if this message brings its own.
+    fn write(&mut self, label: Label, bytes: Cow<'_, [u8]>) -> Vec<u8> {
         (self.length, self.label) = (bytes.len(), label);
         if bytes.len() <= SHORT {
             self.short[..bytes.len()].copy_from_slice(&bytes);
         } else if let Cow::Owned(bytes) = bytes {
-            self.long = bytes;
+            return std::mem::replace(&mut self.long, bytes);
         } else {
             self.long.clear();
             self.long.extend_from_slice(&bytes);
         }
+        Vec::new()
     }
 
     fn take(&mut self) -> Vec<u8> {
@@ -162,12 +171,13 @@ impl Slot {
     }
 
     /// Writes a message into the slot. The caller holds the sender's `outgoing` and has found the slot free for this
-    /// message.
-    fn fill(&self, number: usize, label: Label, bytes: Cow<'_, [u8]>) {
+    /// message. Returns the memory of an earlier message, if this message brings its own.
+    fn fill(&self, number: usize, label: Label, bytes: Cow<'_, [u8]>) -> Vec<u8> {
         // SAFETY: only the holder of `outgoing` writes to a free slot, and nothing reads one.
-        self.letter.write(|letter| unsafe { (*letter).write(label, bytes) });
+        let former = self.letter.write(|letter| unsafe { (*letter).write(label, bytes) });
         // Release: pairs with the Acquire in `holds`.
         self.ready.store(number + 1, Ordering::Release);
+        former
     }
 
     /// Passes the message to `look`. The caller holds the receiver's `incoming` and has found that the slot holds a
@@ -243,6 +253,18 @@ impl Rank {
 }
 
 impl Mail {
+    /// Returns the bytes of a message in memory of their own.
+    fn owned(&self, bytes: Cow<'_, [u8]>) -> Vec<u8> {
+        match bytes {
+            Cow::Owned(bytes) => bytes,
+            Cow::Borrowed(bytes) => {
+                let mut own = self.memory.take(bytes.len());
+                own.extend_from_slice(bytes);
+                own
+            }
+        }
+    }
+
     fn here(&self) -> &Rank {
         &self.ranks[self.rank]
     }
@@ -297,7 +319,7 @@ impl Fabric for Mail {
     fn send(&self, to: usize, label: Label, bytes: Cow<'_, [u8]>) -> Result<(), Error> {
         let (source, receiver) = (self.rank, &self.ranks[to]);
         let Some(channel) = receiver.channels.get(source) else {
-            receiver.inbox.deliver(Message { source, label, bytes: bytes.into_owned() });
+            receiver.inbox.deliver(Message { source, label, bytes: self.owned(bytes) });
             return Ok(());
         };
         let mut wakers = Vec::new();
@@ -308,9 +330,10 @@ impl Fabric for Mail {
             wakers = receiver.drain_from(source, &mut receiver.incoming.lock());
             assert!(slot.is_free_for(number), "all slots of the channel were emptied");
         }
-        slot.fill(number, label, bytes);
+        let former = slot.fill(number, label, bytes);
         outgoing[to] = number + 1;
         drop(outgoing);
+        self.memory.give_back(former);
         // Orders the slot before the look at `sleeping`. Pairs with the fence in `Rank::poll`.
         fence(Ordering::SeqCst);
         // Relaxed: ordered by the fence.
@@ -353,7 +376,18 @@ impl Fabric for Mail {
             return Poll::Ready(Ok(()));
         }
         let received = self.here().poll(|inbox| inbox.poll_receive(pattern, turn, waiting_in, context));
-        received.map_ok(|message| read(message.envelope(), &message.bytes))
+        received.map_ok(|message| {
+            read(message.envelope(), &message.bytes);
+            self.memory.give_back(message.bytes);
+        })
+    }
+
+    fn memory(&self, length: usize) -> Vec<u8> {
+        self.memory.take(length)
+    }
+
+    fn give_back(&self, bytes: Vec<u8>) {
+        self.memory.give_back(bytes);
     }
 
     fn poll_probe(

@@ -1,22 +1,32 @@
-//! Memory of long frames, kept for reuse: fresh memory costs a page fault every 4 KiB, which takes longer than copying
-//! the bytes.
+//! Memory of long messages, kept for reuse: fresh memory costs a page fault every 4 KiB, which takes longer than
+//! copying the bytes.
 
 use lehr_sync::{Arc, Mutex};
 
 /// The minimum length of memory that is kept, in bytes.
 const LONG: usize = 1 << 15;
-/// The maximum number of frames whose memory is kept.
+/// The maximum number of messages whose memory is kept.
 const KEPT: usize = 8;
 /// The maximum number of bytes that are kept in all.
 const KEPT_BYTES: usize = 1 << 26;
 
-/// Memory for reuse, which the senders and the receiver of a process share.
+/// Memory for reuse, which the senders and the receivers of a process share.
+///
+/// # Example
+/// ```
+/// use lehr_ranks::fabric::memory::Memory;
+/// let memory = Memory::default();
+/// let bytes = memory.take(100_000);
+/// let address = bytes.as_ptr();
+/// memory.give_back(bytes);
+/// assert_eq!(memory.take(90_000).as_ptr(), address);
+/// ```
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Memory(Arc<Mutex<Vec<Vec<u8>>>>);
+pub struct Memory(Arc<Mutex<Vec<Vec<u8>>>>);
 
 impl Memory {
-    /// Returns empty memory with room for this many bytes; reuses kept memory if some fits.
-    pub(crate) fn take(&self, length: usize) -> Vec<u8> {
+    /// Returns empty memory with room for this many bytes. Reuses kept memory if some fits.
+    pub fn take(&self, length: usize) -> Vec<u8> {
         if length >= LONG {
             let mut kept = self.0.lock();
             let enough = |memory: &Vec<u8>| (length..=4 * length).contains(&memory.capacity());
@@ -30,7 +40,7 @@ impl Memory {
     }
 
     /// Keeps memory that is no longer used for reuse, if it is large enough and the limits allow it.
-    pub(crate) fn give_back(&self, memory: Vec<u8>) {
+    pub fn give_back(&self, memory: Vec<u8>) {
         if memory.capacity() < LONG {
             return;
         }

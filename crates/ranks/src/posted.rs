@@ -1,0 +1,141 @@
+//! Receives that are started at once, and that outlive the borrow of their communicator.
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use lehr_sync::Arc;
+
+use crate::communicator::Communicator;
+use crate::error::Error;
+use crate::fabric::{Fabric, Message, Pattern, Ticket};
+use crate::group::{Group, Traffic};
+use crate::point_to_point::{Status, Wanted, acknowledge};
+
+/// A receive that [`post_receive`](Communicator::post_receive) has started. Await it for the message.
+///
+/// The receive takes its message when it is polled, by `.await` or by [`has_come`](Self::has_come). A synchronous send
+/// to it waits until then. Cancel-safe: a posted receive that is dropped before it is ready has taken no message.
+///
+/// A posted receive keeps its rank's end of the fabric open. Other ranks learn that this rank has ended only when the
+/// communicators and the posted receives of this rank are gone.
+#[must_use = "a posted receive takes its message when it is awaited"]
+pub struct PostedReceive {
+    fabric: Arc<dyn Fabric>,
+    group: Group,
+    pattern: Pattern,
+    turn: Ticket,
+    /// The outcome, if it has come and nobody has awaited it yet.
+    early: Option<Result<Message, Error>>,
+}
+
+impl fmt::Debug for PostedReceive {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("PostedReceive").field("pattern", &self.pattern).finish_non_exhaustive()
+    }
+}
+
+impl Communicator {
+    /// Starts a receive of the first message that matches. Of several receives that match a message, the one that was
+    /// started first gets it.
+    ///
+    /// In contrast to a future of [`receive_any`](Communicator::receive_any), the receive has its place from the start
+    /// and does not borrow the communicator. The patience of the communicator does not apply.
+    ///
+    /// # Panics
+    /// Panics if there is no rank `wanted.source`.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::{Layout, Wanted, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let heard = run(&dispatcher, Layout::threads(2), |mut comm| async move {
+    ///     let other = 1 - comm.rank();
+    ///     let posted = comm.post_receive(Wanted { source: Some(other), tag: None });
+    ///     comm.barrier().await?; // the communicator is free
+    ///     comm.send(other, 7, &[comm.rank() as u8]).await?;
+    ///     posted.await.map(|(bytes, status)| (bytes, status.tag))
+    /// });
+    /// assert_eq!(heard.unwrap(), [Ok((vec![1], 7)), Ok((vec![0], 7))]);
+    /// ```
+    pub fn post_receive(&self, wanted: Wanted) -> PostedReceive {
+        let mut posted = PostedReceive {
+            fabric: self.fabric.clone(),
+            group: self.group.clone(),
+            pattern: self.pattern(Traffic::Messages, wanted),
+            turn: Ticket::default(),
+            early: None,
+        };
+        posted.has_come(&mut Context::from_waker(Waker::noop()));
+        posted
+    }
+}
+
+impl PostedReceive {
+    /// Returns whether the outcome is there: whether a message, or an error, has come. Otherwise, the receive wakes the
+    /// task of `context` when it comes. Use this to wait for the first of several receives.
+    ///
+    /// # Example
+    /// ```
+    /// use std::future::poll_fn;
+    /// use std::task::Poll;
+    /// use lehr_ranks::{Layout, Wanted, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let first = run(&dispatcher, Layout::threads(1), |comm| async move {
+    ///     let tag = |tag| Wanted { tag: Some(tag), ..Wanted::ANY };
+    ///     let mut posted = [comm.post_receive(tag(1)), comm.post_receive(tag(2))];
+    ///     comm.send(0, 2, &[7_u8]).await.unwrap(); // to itself
+    ///     poll_fn(|context| {
+    ///         let come = posted.iter_mut().position(|posted| posted.has_come(context));
+    ///         come.map_or(Poll::Pending, Poll::Ready)
+    ///     })
+    ///     .await
+    /// });
+    /// assert_eq!(first.unwrap(), [1]);
+    /// ```
+    pub fn has_come(&mut self, context: &mut Context<'_>) -> bool {
+        if self.early.is_none()
+            && let Poll::Ready(outcome) = self.look(context)
+        {
+            self.early = Some(outcome);
+        }
+        self.early.is_some()
+    }
+
+    fn look(&mut self, context: &mut Context<'_>) -> Poll<Result<Message, Error>> {
+        let outcome = self.fabric.poll_receive(&self.pattern, &mut self.turn, "post_receive", context);
+        outcome.map(|outcome| {
+            let message = outcome.inspect_err(|error| {
+                if let Error::RankLeft { rank, .. } = error {
+                    self.fabric.fail(self.group.blame(*rank));
+                }
+            })?;
+            acknowledge(&*self.fabric, &self.group, message.envelope())?;
+            Ok(message)
+        })
+    }
+
+    fn completed(&self, message: Message) -> (Vec<u8>, Status) {
+        let (source, tag) = (self.group.local(message.source), message.label.tag);
+        let status = Status { source, tag, bytes: message.bytes.len() };
+        (message.bytes, status)
+    }
+}
+
+impl Future for PostedReceive {
+    type Output = Result<(Vec<u8>, Status), Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let outcome = match self.early.take() {
+            Some(outcome) => Poll::Ready(outcome),
+            None => self.look(context),
+        };
+        outcome.map_ok(|message| self.completed(message))
+    }
+}
+
+impl Drop for PostedReceive {
+    fn drop(&mut self) {
+        self.fabric.forget(&mut self.turn);
+    }
+}
