@@ -115,6 +115,14 @@ test-python: python $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## test
 	@$(PYTHON_ENVIRONMENT)/bin/pytest -q python/tests --parallel-threads=4 --skip-thread-unsafe=True
 	@cd python && $(abspath $(PYTHON_ENVIRONMENT))/bin/mypy
 
+MPI4PY_RANKS := 1 2 3
+
+mpi4py-tests: python $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## mpi4py's own tests of what lehr.ranks offers, on threads and under mpiexec (LEHR_MPI4PY = a checkout of mpi4py)
+	@for ranks in $(MPI4PY_RANKS); do \
+		$(PYTHON_ENVIRONMENT)/bin/python -W ignore python/tests/tests_of_mpi4py.py $(LEHR_MPI4PY) $$ranks || exit 1; \
+		$${LEHR_MPIEXEC:-$(MPI_ENVIRONMENT)/bin/mpiexec} -n $$ranks $(PYTHON_ENVIRONMENT)/bin/python -W ignore python/tests/tests_of_mpi4py.py $(LEHR_MPI4PY) $$ranks || exit 1; \
+	done
+
 # The package has to be there (make python). Each engine is started once, so the tests run one after the other.
 test-engines: need $(PYTHON_ENVIRONMENT)/.installed-engines ## clusters of tables in partitions on local clusters of Dask, Ray and Spark, with workers that are killed; what lacks Java is NOT RUN
 	@command -v java > /dev/null || echo "test-engines: NOT RUN: Spark, which needs Java 17"

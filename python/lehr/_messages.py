@@ -253,9 +253,9 @@ class Messages:
         found = self._native.probe(_any_rank(source), _any_tag(tag), bool(wait))
         return None if found is None else Status(*found)
 
-    def start_send(self, value: Any, to: int, tag: int = 0) -> Request:
-        """Send a value to a rank, and return a request. No send waits, so the request is complete at once. It exists so that requests of sends and receives can be
-        kept together.
+    def start_send(self, value: Any, to: int, tag: int = 0, *, synchronous: bool = False) -> Request:
+        """Send a value to a rank, and return a request. A send does not wait, so its request is complete at once. The request of a synchronous send is complete
+        when the receiver has received the message.
 
         Parameters
         ----------
@@ -265,11 +265,13 @@ class Messages:
             The receiving rank.
         tag : int, default=0
             The tag of the message.
+        synchronous : bool, default=False
+            Whether the request is complete only when the message has been received.
 
         Returns
         -------
         request : Request
-            A request that is complete.
+            The request.
 
         Examples
         --------
@@ -280,6 +282,8 @@ class Messages:
         >>> lehr.ranks.run(program, ranks=2)
         [1, 0]
         """
+        if synchronous:
+            return self._started(self._native.start_send(_frames.packed(value), checked_rank("to", to), checked_tag(tag)))
         self.send(value, to, tag)
         return self._started(None)
 

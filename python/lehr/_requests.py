@@ -16,7 +16,8 @@ _Come = tuple[_frames.Received, int, int]
 class Request:
     """A message that has been started. :meth:`Communicator.start_receive` and :meth:`Communicator.start_send` create requests.
 
-    A send is complete at once, because its value has been copied. A receive is complete when its message has come.
+    A send is complete at once, because its value has been copied. A synchronous send is complete when its message has been received, and a receive when its
+    message has come.
 
     Attributes
     ----------
@@ -47,9 +48,11 @@ class Request:
         state = "complete" if self._native is None else "pending"
         return f"<Request: {state}>"
 
-    def _complete(self, come: _Come) -> None:
-        received, self.source, self.tag = come
+    def _complete(self, come: _Come | None) -> None:
         self._native = None
+        if come is None:
+            return
+        received, self.source, self.tag = come
         if self._out is None:
             self._value = _frames.opened(received)
             return
@@ -84,8 +87,8 @@ class Request:
         [(False, True)]
         """
         if self._native is not None:
-            come = self._native.test()
-            if come is not None:
+            is_complete, come = self._native.test()
+            if is_complete:
                 self._complete(come)
         return self._native is None
 

@@ -520,6 +520,51 @@ def test_a_synchronous_send_waits_for_its_receiver():
     assert run(program, 2) == [True, "taken"]
 
 
+def test_synchronous_sends_in_a_ring_end_if_receives_were_started():
+    def program(comm):
+        ahead, behind = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+        receive = comm.start_receive(behind)
+        comm.send(comm.rank, ahead, synchronous=True)
+        again = comm.start_receive(behind, tag=1)
+        send = comm.start_send(comm.rank, ahead, tag=1, synchronous=True)
+        assert send.wait() is None and send.done()
+        # A barrier lets a synchronous send end too.
+        late = comm.start_receive(behind if comm.rank == 1 % comm.size else comm.rank, tag=2)
+        if comm.rank == 0:
+            comm.send("late", ahead, tag=2, synchronous=True)
+        comm.barrier()
+        return receive.wait(), again.wait(), late.done()
+
+    for ranks in (1, 2, 3):
+        found = run(program, ranks)
+        assert found == [((rank - 1) % ranks, (rank - 1) % ranks, rank == 1 % ranks) for rank in range(ranks)]
+
+
+def test_a_started_synchronous_send_is_complete_when_it_is_received():
+    def program(comm):
+        send = comm.start_send("x", 0, synchronous=True)
+        before = send.done()
+        comm.receive(0)
+        return before, send.done(), send.wait()
+
+    assert run(program, 1) == [(False, True, None)]
+
+
+def test_persistent_messages_keep_their_arrays():
+    def program(comm):
+        mine, theirs = np.zeros(3), np.zeros(3)
+        send, receive = comm.persistent_send(mine, to=1 - comm.rank, tag=4), comm.persistent_receive(theirs, 1 - comm.rank, 4)
+        seen = []
+        for stage in range(3):
+            request = receive.start()
+            mine[:] = 10 * comm.rank + stage
+            assert send.start().done() and request.wait() is theirs
+            seen.append(theirs[0].item())
+        return seen
+
+    assert run(program, 2) == [[10.0, 11.0, 12.0], [0.0, 1.0, 2.0]]
+
+
 def test_probes():
     def program(comm):
         assert comm.probe(wait=False) is None

@@ -7,7 +7,7 @@
 //!
 //! - `frame`: messages, which say how they are to be read. So most calls take any value.
 //! - `arithmetic`: reductions of arrays of numbers.
-//! - `request`: receives that are started, and waited for later.
+//! - `request`: messages that are started, and waited for later.
 //!
 //! Reductions combine arrays of one type and shape. Their messages do not contain the type, so before each reduction
 //! the ranks exchange descriptions of their calls ([`Rank::agree`]). If a rank passes an incompatible array, the call
@@ -32,7 +32,7 @@ use crate::errors;
 use crate::job::{self, ProcessGroup};
 use arithmetic::Reduction;
 use frame::{Received, Value};
-use request::Pending;
+use request::{Pending, Started};
 pub(crate) use request::{Request, wait_any};
 
 /// The number of bytes of the first message of a broadcast: the lengths, the end of the frame, and the payload if it
@@ -216,7 +216,16 @@ impl Rank {
     fn start_receive(&mut self, py: Python<'_>, source: Option<usize>, tag: Option<u32>) -> PyResult<Request> {
         let (wanted, pending, stop) = (self.wanted(source, tag)?, self.pending.clone(), self.stop.clone());
         let communicator = self.communicator()?;
-        Ok(Request::new(py.detach(|| communicator.post_receive(wanted)), pending, stop))
+        Ok(Request::new(Started::Receive(py.detach(|| communicator.post_receive(wanted))), pending, stop))
+    }
+
+    /// Sends a value, and starts to wait for its receiver.
+    fn start_send(&mut self, py: Python<'_>, value: Value<'_>, to: usize, tag: u32) -> PyResult<Request> {
+        self.check("to", to)?;
+        let (frame, pending, stop) = (frame::whole(&value)?, self.pending.clone(), self.stop.clone());
+        let communicator = self.communicator()?;
+        let posted = py.detach(|| communicator.post_send(to, tag, &frame)).map_err(|error| errors::of_ranks(&error))?;
+        Ok(Request::new(Started::Send(posted), pending, stop))
     }
 
     /// Returns the source, the tag and the number of bytes of the next message that matches. Without `wait`, returns

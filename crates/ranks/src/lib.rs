@@ -73,7 +73,7 @@ pub use message::Plain;
 pub use partition::Partition;
 pub use persistent::{PersistentReceive, PersistentSend};
 pub use point_to_point::{Status, Wanted};
-pub use posted::PostedReceive;
+pub use posted::{PostedReceive, PostedSend};
 pub use reduction::{Combine, Fold, Node};
 pub use settings::Order;
 pub use topology::{Boundary, Grid};

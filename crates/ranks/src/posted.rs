@@ -1,5 +1,6 @@
-//! Receives that are started at once, and that outlive the borrow of their communicator.
+//! Receives and synchronous sends that are started at once, and that outlive the borrow of their communicator.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -8,8 +9,9 @@ use lehr_sync::Arc;
 
 use crate::communicator::Communicator;
 use crate::error::Error;
-use crate::fabric::{Fabric, Message, Pattern, Ticket};
+use crate::fabric::{Fabric, Label, Message, Pattern, Ticket};
 use crate::group::{Group, Traffic};
+use crate::message::Plain;
 use crate::point_to_point::{Status, Wanted, acknowledge};
 
 /// A receive that [`post_receive`](Communicator::post_receive) has started. Await it for the message.
@@ -24,6 +26,7 @@ pub struct PostedReceive {
     fabric: Arc<dyn Fabric>,
     group: Group,
     pattern: Pattern,
+    waiting_in: &'static str,
     turn: Ticket,
     /// The outcome, if it has come and nobody has awaited it yet.
     early: Option<Result<Message, Error>>,
@@ -59,10 +62,47 @@ impl Communicator {
     /// assert_eq!(heard.unwrap(), [Ok((vec![1], 7)), Ok((vec![0], 7))]);
     /// ```
     pub fn post_receive(&self, wanted: Wanted) -> PostedReceive {
+        self.posted(Traffic::Messages, wanted, "post_receive")
+    }
+
+    /// Sends values to rank `to`, and starts to wait until the receiver has received the message.
+    ///
+    /// In contrast to a future of [`send_synchronous`](Communicator::send_synchronous), the message is sent at once, and
+    /// the wait does not borrow the communicator.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`send`](Communicator::send).
+    ///
+    /// # Panics
+    /// Panics if there is no rank `to`.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::{Layout, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let heard = run(&dispatcher, Layout::threads(2), |comm| async move {
+    ///     let other = 1 - comm.rank();
+    ///     let posted = comm.post_send(other, 7, &[comm.rank() as u8])?;
+    ///     let heard = comm.receive::<u8>(other, 7).await?;
+    ///     posted.await.map(|()| heard) // the other rank has the message now
+    /// });
+    /// assert_eq!(heard.unwrap(), [Ok(vec![1]), Ok(vec![0])]);
+    /// ```
+    pub fn post_send<T: Plain>(&self, to: usize, tag: u32, values: &[T]) -> Result<PostedSend, Error> {
+        self.assert_rank("receiver", to);
+        let receipt = self.group.receipt(&*self.fabric);
+        let label = Label { context: self.group.context(Traffic::Messages), tag, receipt };
+        self.fabric.send(self.group.world(to), label, Cow::Borrowed(bytemuck::cast_slice(values)))?;
+        let wanted = Wanted { source: Some(to), tag: Some(receipt) };
+        Ok(PostedSend { receipt: self.posted(Traffic::Receipts, wanted, "post_send"), is_over: false })
+    }
+
+    fn posted(&self, traffic: Traffic, wanted: Wanted, waiting_in: &'static str) -> PostedReceive {
         let mut posted = PostedReceive {
             fabric: self.fabric.clone(),
             group: self.group.clone(),
-            pattern: self.pattern(Traffic::Messages, wanted),
+            pattern: self.pattern(traffic, wanted),
+            waiting_in,
             turn: Ticket::default(),
             early: None,
         };
@@ -103,7 +143,7 @@ impl PostedReceive {
     }
 
     fn look(&mut self, context: &mut Context<'_>) -> Poll<Result<Message, Error>> {
-        let outcome = self.fabric.poll_receive(&self.pattern, &mut self.turn, "post_receive", context);
+        let outcome = self.fabric.poll_receive(&self.pattern, &mut self.turn, self.waiting_in, context);
         outcome.map(|outcome| {
             let message = outcome.inspect_err(|error| {
                 if let Error::RankLeft { rank, .. } = error {
@@ -137,5 +177,45 @@ impl Future for PostedReceive {
 impl Drop for PostedReceive {
     fn drop(&mut self) {
         self.fabric.forget(&mut self.turn);
+    }
+}
+
+/// A synchronous send that [`post_send`](Communicator::post_send) has started. Await it to know that the receiver has
+/// the message.
+///
+/// Dropping it does not undo the send. Like a posted receive, it keeps its rank's end of the fabric open.
+#[derive(Debug)]
+#[must_use = "only an awaited send says that the message was received"]
+pub struct PostedSend {
+    receipt: PostedReceive,
+    is_over: bool,
+}
+
+impl PostedSend {
+    /// Returns whether the outcome is there, like [`PostedReceive::has_come`].
+    ///
+    /// # Example
+    /// See [`PostedReceive::has_come`].
+    pub fn has_come(&mut self, context: &mut Context<'_>) -> bool {
+        self.receipt.has_come(context)
+    }
+}
+
+impl Future for PostedSend {
+    type Output = Result<(), Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let outcome = Pin::new(&mut self.receipt).poll(context);
+        self.is_over = outcome.is_ready();
+        outcome.map_ok(drop)
+    }
+}
+
+impl Drop for PostedSend {
+    fn drop(&mut self) {
+        if !self.is_over && self.receipt.early.is_none() {
+            // A later synchronous send discards the receipt.
+            self.receipt.group.owe(self.receipt.pattern);
+        }
     }
 }

@@ -1,10 +1,10 @@
-//! Receives that a program has started and waits for later.
+//! Messages that a program has started and waits for later.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
-use lehr_ranks::PostedReceive;
+use lehr_ranks::{PostedReceive, PostedSend, Status};
 use lehr_sync::{Arc, Mutex, Weak, process::Flag};
 use pyo3::prelude::*;
 
@@ -12,10 +12,26 @@ use super::frame::{self, Received};
 use crate::errors;
 use crate::waiting::wait_for;
 
-/// A receive; `None` after its message was taken, or after the rank has ended.
-type Slot = Mutex<Option<PostedReceive>>;
+/// A message that has been started.
+pub(super) enum Started {
+    Receive(PostedReceive),
+    /// A synchronous send, which waits for its receiver.
+    Send(PostedSend),
+}
 
-/// The receives of a rank that may be pending. All communicators of the rank share the list.
+impl Started {
+    fn has_come(&mut self, context: &mut Context<'_>) -> bool {
+        match self {
+            Self::Receive(posted) => posted.has_come(context),
+            Self::Send(posted) => posted.has_come(context),
+        }
+    }
+}
+
+/// A message that has been started; `None` after it is complete, or after the rank has ended.
+type Slot = Mutex<Option<Started>>;
+
+/// The messages of a rank that may be pending. All communicators of the rank share the list.
 ///
 /// A receive takes its message when it is polled, and a synchronous send waits until then. So each wait of the rank
 /// polls these receives too. Otherwise two ranks that start receives and then send synchronously would wait for ever.
@@ -29,17 +45,17 @@ impl Pending {
         slots.push(Arc::downgrade(slot));
     }
 
-    /// Polls the pending receives, so that messages that have come are taken. Later messages wake the task of `context`.
+    /// Polls the pending messages, so that messages that have come are taken. Later messages wake the task of `context`.
     fn poll(&self, context: &mut Context<'_>) {
         let slots: Vec<Arc<Slot>> = self.0.lock().iter().filter_map(Weak::upgrade).collect();
         for slot in slots {
-            if let Some(posted) = slot.lock().as_mut() {
-                posted.has_come(context);
+            if let Some(started) = slot.lock().as_mut() {
+                started.has_come(context);
             }
         }
     }
 
-    /// Waits for a call, and polls the pending receives meanwhile. Returns `None` if `stop` is raised first.
+    /// Waits for a call, and polls the pending messages meanwhile. Returns `None` if `stop` is raised first.
     pub(super) fn wait_for<T>(&self, call: impl Future<Output = T>, stop: &Flag) -> Option<T> {
         let mut call = pin!(call);
         let both = poll_fn(|context| {
@@ -50,7 +66,7 @@ impl Pending {
     }
 }
 
-/// A receive that has been started.
+/// A message that has been started.
 #[pyclass(module = "lehr._native", name = "Request", frozen)]
 pub(crate) struct Request {
     slot: Arc<Slot>,
@@ -62,30 +78,31 @@ pub(crate) struct Request {
 type Come<'py> = (Received<'py>, usize, u32);
 
 impl Request {
-    pub(super) fn new(posted: PostedReceive, pending: Pending, stop: Arc<Flag>) -> Self {
-        let slot = Arc::new(Mutex::new(Some(posted)));
+    pub(super) fn new(started: Started, pending: Pending, stop: Arc<Flag>) -> Self {
+        let slot = Arc::new(Mutex::new(Some(started)));
         pending.add(&slot);
         Self { slot, pending, stop }
     }
 
-    /// Polls the receive. Returns its outcome if the message has come.
-    fn poll<'py>(&self, py: Python<'py>, context: &mut Context<'_>) -> Poll<PyResult<Come<'py>>> {
-        let outcome = {
-            let mut slot = self.slot.lock();
-            let Some(posted) = slot.as_mut() else { return Poll::Ready(Err(ended())) };
-            let Poll::Ready(outcome) = Pin::new(posted).poll(context) else { return Poll::Pending };
-            *slot = None;
-            outcome
+    /// Polls the message. Returns its outcome if it is complete.
+    fn poll<'py>(&self, py: Python<'py>, context: &mut Context<'_>) -> Poll<PyResult<Option<Come<'py>>>> {
+        let mut slot = self.slot.lock();
+        let outcome = match slot.as_mut() {
+            None => return Poll::Ready(Err(ended())),
+            Some(Started::Receive(posted)) => Pin::new(posted).poll(context).map_ok(Some),
+            Some(Started::Send(posted)) => Pin::new(posted).poll(context).map_ok(|()| None),
         };
-        let opened = outcome
-            .map_err(|error| errors::of_ranks(&error))
-            .and_then(|(bytes, status)| Ok((frame::opened(py, bytes)?, status.source, status.tag)));
-        Poll::Ready(opened)
+        let Poll::Ready(outcome) = outcome else { return Poll::Pending };
+        let over = slot.take();
+        drop(slot);
+        drop(over);
+        let come = |(bytes, status): (Vec<u8>, Status)| Ok((frame::opened(py, bytes)?, status.source, status.tag));
+        Poll::Ready(outcome.map_err(|error| errors::of_ranks(&error)).and_then(|found| found.map(come).transpose()))
     }
 
     /// Returns whether the message has come, or will never come.
     fn has_come(&self, context: &mut Context<'_>) -> bool {
-        self.slot.lock().as_mut().is_none_or(|posted| posted.has_come(context))
+        self.slot.lock().as_mut().is_none_or(|started| started.has_come(context))
     }
 }
 
@@ -99,14 +116,14 @@ fn stopped() -> PyErr {
 
 #[pymethods]
 impl Request {
-    /// Gives the receive up.
+    /// Gives the message up.
     fn close(&self) {
         let given_up = self.slot.lock().take();
         drop(given_up);
     }
 
-    /// Waits for the message.
-    fn wait<'py>(&self, py: Python<'py>) -> PyResult<Come<'py>> {
+    /// Waits until the message is complete. Returns the value of a receive, and `None` for a send.
+    fn wait<'py>(&self, py: Python<'py>) -> PyResult<Option<Come<'py>>> {
         let come = poll_fn(|context| if self.has_come(context) { Poll::Ready(()) } else { Poll::Pending });
         py.detach(|| self.pending.wait_for(come, &self.stop)).ok_or_else(stopped)?;
         match self.poll(py, &mut Context::from_waker(Waker::noop())) {
@@ -115,12 +132,12 @@ impl Request {
         }
     }
 
-    /// Returns the message if it has come.
-    fn test<'py>(&self, py: Python<'py>) -> PyResult<Option<Come<'py>>> {
+    /// Returns whether the message is complete, and the value of a receive.
+    fn test<'py>(&self, py: Python<'py>) -> PyResult<(bool, Option<Come<'py>>)> {
         py.detach(|| self.pending.poll(&mut Context::from_waker(Waker::noop())));
         match self.poll(py, &mut Context::from_waker(Waker::noop())) {
-            Poll::Pending => Ok(None),
-            Poll::Ready(come) => come.map(Some),
+            Poll::Pending => Ok((false, None)),
+            Poll::Ready(come) => Ok((true, come?)),
         }
     }
 }

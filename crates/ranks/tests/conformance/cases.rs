@@ -381,6 +381,12 @@ async fn posted(comm: &mut Communicator) {
         let status = comm.receive_with(wanted, |_, bytes| seen.extend_from_slice(bytes)).await.unwrap();
         assert_eq!((seen, status.bytes), (vec![number, last as u8, 7], 3));
     }
+    // Receives that were posted let synchronous sends in a ring end.
+    let mut receive = comm.post_receive(Wanted { source: Some(last), tag: Some(23) });
+    let send = comm.post_send(next, 23, &[rank as u8]).unwrap();
+    poll_fn(|context| if receive.has_come(context) { Poll::Ready(()) } else { Poll::Pending }).await;
+    send.await.unwrap();
+    assert_eq!(receive.await.unwrap().0, [last as u8]);
     // A look does not wait.
     let to_itself = Wanted { source: Some(rank), tag: Some(22) };
     assert_eq!(comm.probe_now(to_itself).unwrap(), None);

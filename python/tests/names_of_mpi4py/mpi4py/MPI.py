@@ -102,38 +102,46 @@ def _noted(status, source, tag, value=None):
 
 
 
+def _read(spec):
+    """Returns a flat view of the array in a buffer specification, and the counts and displacements. The specification is an array, or a list of an array, counts, and a type."""
+    parts = [part for part in (spec if isinstance(spec, list | tuple) else [spec])]
+    datatype = parts.pop() if len(parts) > 1 and isinstance(parts[-1], str | Datatype) else None
+    memory = np.empty(0) if parts[0] is None else np.asarray(parts[0])
+    view = memory.reshape(-1)
+    assert view.size == 0 or np.shares_memory(view, memory), "a buffer is contiguous"
+    if isinstance(datatype, Datatype) and view.dtype != datatype.dtype and view.dtype.itemsize == 1:
+        view = view.view(datatype.dtype)
+    rest = parts[1:]
+    if len(rest) == 1 and isinstance(rest[0], list | tuple) and len(rest[0]) == 2 and not all(isinstance(part, int) for part in rest[0]):
+        rest = list(rest[0])
+    elif len(rest) == 1 and isinstance(rest[0], tuple) and len(rest[0]) == 2:
+        rest = list(rest[0])
+    return view, rest[0] if rest else None, rest[1] if len(rest) > 1 else None
+
+
 def _flat(spec):
-    """Returns a flat view of the array in a buffer specification: an array, or a list of an array, a count, and a type."""
-    if spec is None:
-        return np.empty(0)
-    parts = list(spec) if isinstance(spec, list | tuple) else [spec]
-    array = np.asarray(parts[0])
-    view = array.reshape(-1)
-    assert view.size == 0 or np.shares_memory(view, array), "a buffer is contiguous"
-    rest = [part for part in parts[1:] if part is not None]
-    if rest and isinstance(rest[-1], str | Datatype):
-        rest = rest[:-1]
-    counts = rest[0] if rest else None
-    if isinstance(counts, int | np.integer):
-        return view[: int(counts)]
-    return view
+    """Returns a flat view of the values that a buffer specification means."""
+    view, count, start = _read(spec)
+    start = int(start or 0)
+    return view[start:] if count is None else view[start : start + int(count)]
 
 
 def _blocks(spec, size):
     """Returns a flat view for each rank of a buffer: equal parts, or by counts and displacements."""
-    parts = list(spec) if isinstance(spec, list | tuple) else [spec]
-    view = np.asarray(parts[0]).reshape(-1)
-    rest = [part for part in parts[1:] if part is not None and not isinstance(part, str | Datatype)]
-    counts, displacements = (rest[0], rest[1] if len(rest) > 1 else None) if rest else (None, None)
-    if isinstance(counts, tuple | list) and len(counts) == 2 and np.ndim(counts[0]) == 1:
-        counts, displacements = counts
+    view, counts, displacements = _read(spec)
     if counts is None:
         counts = len(view) // size
     if np.ndim(counts) == 0:
         counts = [int(counts)] * size
     if displacements is None:
         displacements = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    elif np.ndim(displacements) == 0:
+        displacements = [int(displacements) * number for number in range(size)]
     return [view[int(start) : int(start) + int(count)] for start, count in zip(displacements, counts)]
+
+
+def _is_in_place(spec):
+    return spec is IN_PLACE or spec is None
 
 
 def _fill(target, value):
@@ -142,8 +150,13 @@ def _fill(target, value):
 
 
 class Request:
-    def __init__(self, native=None, buffer=None, status=None):
+    def __init__(self, native=None, buffer=None):
         self._native, self._buffer, self._active = native, buffer, True
+
+    def __eq__(self, other):
+        return self is other or (isinstance(other, Request) and not self and not other)
+
+    __hash__ = None
 
     def __bool__(self):
         return self._active
@@ -243,6 +256,14 @@ class Request:
         return done, cls._with(done, statuses, lambda found: [requests[at].wait(status) for at, status in zip(done, found)])
 
     @classmethod
+    def Waitsome(cls, requests, statuses=None):
+        return cls.waitsome(requests, statuses)[0]
+
+    @classmethod
+    def Testsome(cls, requests, statuses=None):
+        return cls.testsome(requests, statuses)[0]
+
+    @classmethod
     def waitsome(cls, requests, statuses=None):
         def first(active):
             ready = [at for at in active if requests[at]._native is None]
@@ -255,31 +276,34 @@ class Request:
         return cls._some(requests, statuses, lambda active: [])
 
 
-class Prequest:
-    """A persistent message."""
+class Prequest(Request):
+    """A persistent message. It is a request while a message is under way."""
 
-    def __init__(self, native, target=None):
-        self._native, self._target, self._request = native, target, None
+    def __init__(self, start):
+        super().__init__()
+        self._start, self._active = start, False
 
     def __bool__(self):
-        return True
+        return self._start is not None
 
     def Start(self):
-        self._request = Request(self._native.start()) if self._native is not None else Request()
+        request = self._start()
+        self._native, self._buffer, self._active = request._native, request._buffer, True
 
     @staticmethod
     def Startall(requests):
         for request in requests:
             request.Start()
 
-    def Wait(self, status=None):
-        return self._request is None or self._request.Wait(status)
-
-    def Test(self, status=None):
-        return self._request is None or self._request.Test(status)
-
     def Free(self):
-        self._request = None
+        self._start, self._active = None, False
+
+
+class Exception(Exception):
+    def Get_error_class(self):
+        return ERR_ROOT
+
+    Get_error_code = Get_error_class
 
 
 class Comm:
@@ -338,6 +362,9 @@ class Comm:
 
     ibsend = irsend = isend
 
+    def issend(self, obj, dest, tag=0):
+        return Request(None if dest == PROC_NULL else self.native.start_send(obj, dest, tag, synchronous=True))
+
     def irecv(self, buf=None, source=ANY_SOURCE, tag=ANY_TAG):
         return self._started(source, tag)
 
@@ -383,6 +410,9 @@ class Comm:
 
     Ibsend = Irsend = Isend
 
+    def Issend(self, buf, dest, tag=0):
+        return self.issend(_flat(buf), dest, tag)
+
     def Irecv(self, buf, source=ANY_SOURCE, tag=ANY_TAG):
         return self._started(source, tag, _flat(buf))
 
@@ -394,14 +424,26 @@ class Comm:
         self.Sendrecv(buf, dest, sendtag, buf, source, recvtag, status)
 
     def Send_init(self, buf, dest, tag=0):
-        return Prequest(None if dest == PROC_NULL else self.native.persistent_send(_flat(buf), dest, tag))
+        if dest == PROC_NULL:
+            return Prequest(Request)
+        persistent = self.native.persistent_send(_flat(buf), dest, tag)
+        return Prequest(lambda: Request(persistent.start()))
 
     Bsend_init = Rsend_init = Send_init
 
+    def Ssend_init(self, buf, dest, tag=0):
+        return Prequest(lambda: self.Issend(buf, dest, tag))
+
+    def Isendrecv(self, sendbuf, dest, sendtag=0, recvbuf=None, source=ANY_SOURCE, recvtag=ANY_TAG):
+        self.Send(sendbuf, dest, sendtag)
+        return self.Irecv(recvbuf, source, recvtag)
+
+    def Isendrecv_replace(self, buf, dest, sendtag=0, source=ANY_SOURCE, recvtag=ANY_TAG):
+        return self.Isendrecv(buf, dest, sendtag, buf, source, recvtag)
+
     def Recv_init(self, buf, source=ANY_SOURCE, tag=ANY_TAG):
-        if source == PROC_NULL:
-            return Prequest(None)
-        return Prequest(self.native.persistent_receive(_flat(buf), None if source == ANY_SOURCE else source, None if tag == ANY_TAG else tag))
+        # A message may be shorter than the buffer, so this is not `persistent_receive`, whose messages have the shape of the array.
+        return Prequest(lambda: self.Irecv(buf, source, tag))
 
     # Collectives on objects.
     def bcast(self, obj=None, root=0):
@@ -420,6 +462,8 @@ class Comm:
         return self.native.all_to_all(list(sendobj))
 
     def reduce(self, sendobj, op=SUM, root=0):
+        if not 0 <= root < self.size:
+            raise Exception(f"rank {root} of {self.size}")
         return self.native.reduce(sendobj, root, op.function)
 
     def allreduce(self, sendobj, op=SUM):
@@ -438,13 +482,14 @@ class Comm:
 
     def Scatter(self, sendbuf, recvbuf, root=0):
         part = self.native.scatter(_blocks(sendbuf, self.size) if self.rank == root else None, root)
-        if recvbuf is not IN_PLACE:
+        if recvbuf is not IN_PLACE and not (recvbuf is None and self.rank == root):
             _fill(_flat(recvbuf), part)
 
     Scatterv = Scatter
 
     def Gather(self, sendbuf, recvbuf, root=0):
-        own = _blocks(recvbuf, self.size)[self.rank].copy() if sendbuf is IN_PLACE else _flat(sendbuf)
+        in_place = sendbuf is IN_PLACE or (sendbuf is None and self.rank == root)
+        own = _blocks(recvbuf, self.size)[self.rank].copy() if in_place else _flat(sendbuf)
         parts = self.native.gather(own, root)
         if parts is not None:
             for place, part in zip(_blocks(recvbuf, self.size), parts):
@@ -454,7 +499,7 @@ class Comm:
 
     def Allgather(self, sendbuf, recvbuf):
         places = _blocks(recvbuf, self.size)
-        own = places[self.rank].copy() if sendbuf is IN_PLACE else _flat(sendbuf)
+        own = places[self.rank].copy() if _is_in_place(sendbuf) else _flat(sendbuf)
         for place, part in zip(places, self.native.all_gather(own)):
             _fill(place, part)
 
@@ -462,7 +507,7 @@ class Comm:
 
     def Alltoall(self, sendbuf, recvbuf):
         places = _blocks(recvbuf, self.size)
-        parts = [place.copy() for place in places] if sendbuf is IN_PLACE else _blocks(sendbuf, self.size)
+        parts = [place.copy() for place in places] if _is_in_place(sendbuf) else _blocks(sendbuf, self.size)
         for place, part in zip(places, self.native.all_to_all(parts)):
             _fill(place, part)
 
@@ -470,18 +515,18 @@ class Comm:
 
     def Allreduce(self, sendbuf, recvbuf, op=SUM):
         out = _flat(recvbuf)
-        own = out.copy() if sendbuf is IN_PLACE else _flat(sendbuf)
+        own = out.copy() if _is_in_place(sendbuf) else _flat(sendbuf)
         _fill(out, self.native.all_reduce(own, _operation(op)))
 
     def Reduce(self, sendbuf, recvbuf, op=SUM, root=0):
-        own = _flat(recvbuf).copy() if sendbuf is IN_PLACE else _flat(sendbuf)
+        own = _flat(recvbuf).copy() if _is_in_place(sendbuf) else _flat(sendbuf)
         result = self.native.reduce(own, root, _operation(op))
         if result is not None:
             _fill(_flat(recvbuf), result)
 
     def Scan(self, sendbuf, recvbuf, op=SUM, exclusive=False):
         out = _flat(recvbuf)
-        own = out.copy() if sendbuf is IN_PLACE else _flat(sendbuf)
+        own = out.copy() if _is_in_place(sendbuf) else _flat(sendbuf)
         result = self.native.scan(own, _operation(op), exclusive=exclusive)
         if result is not None:
             _fill(out, result)
@@ -490,12 +535,13 @@ class Comm:
         self.Scan(sendbuf, recvbuf, op, exclusive=True)
 
     def Reduce_scatter_block(self, sendbuf, recvbuf, op=SUM):
-        own = _flat(recvbuf).copy() if sendbuf is IN_PLACE else _flat(sendbuf)
+        own = _flat(recvbuf).copy() if _is_in_place(sendbuf) else _flat(sendbuf)
         _fill(_flat(recvbuf), self.native.reduce_scatter(own, _operation(op)))
 
     def Reduce_scatter(self, sendbuf, recvbuf, recvcounts=None, op=SUM):
-        own = _flat(recvbuf).copy() if sendbuf is IN_PLACE else _flat(sendbuf)
-        counts = recvcounts if recvcounts is not None else [len(own) // self.size] * self.size
+        own = _flat(recvbuf).copy() if _is_in_place(sendbuf) else _flat(sendbuf)
+        length = len(own) // self.size if _is_in_place(sendbuf) else len(_flat(recvbuf))
+        counts = recvcounts if recvcounts is not None else self.native.all_gather(length)
         ends = np.cumsum(counts)
         parts = [own[end - count : end] for end, count in zip(ends, counts)]
         _fill(_flat(recvbuf), self.native.reduce_scatter(parts, _operation(op)))
@@ -503,7 +549,7 @@ class Comm:
     def Create_cart(self, dims, periods=None, reorder=False):
         grid = lehr.ranks.Grid(dims, False if periods is None else list(periods))
         if grid.size > self.size:
-            raise Exception(f"a grid of {grid.size} of {self.size} ranks")
+            raise ValueError(f"a grid of {grid.size} of {self.size} ranks")
         part = self.native.split(0 if self.rank < grid.size else None)
         return COMM_NULL if part is None else Cartcomm(part, grid)
 
@@ -527,6 +573,9 @@ class Cartcomm(Intracomm):
 
     def Dup(self):
         return Cartcomm(self.native.duplicate(), self.grid)
+
+    def Get_topology(self):
+        return CART
 
     def Get_dim(self):
         return self.ndim
@@ -598,6 +647,7 @@ class Win:
         self._window.fence()
 
 
+ERR_ROOT, CART, GRAPH, DIST_GRAPH = 7, 1, 2, 3
 COMM_NULL, REQUEST_NULL = None, Request()
 REQUEST_NULL._active = False
 Wtime = time.perf_counter
