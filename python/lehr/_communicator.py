@@ -121,21 +121,18 @@ class Communicator(Messages):
         [{'seed': 7}, {'seed': 7}]
         """
         root = checked_rank("root", root)
-        place = None if out is None else _frames.room(out)
         if self.rank != root:
-            received = self._native.broadcast(None, root, place)
-            if received is None:
-                return out
-            if out is not None:
-                raise _frames.misfit(out, len(received[0]), received[1])
-            return _frames.opened(received)
-        packed = _frames.packed(value)
-        self._native.broadcast(packed, root, None)
+            is_written, received = self._native.receive_broadcast(root, out)
+            if out is not None and not is_written:
+                raise _frames.misfit(out, received)
+            return out if is_written else received
+        if out is not None:
+            _frames.room(out)
+        self._native.broadcast(value, root)
         if out is None or out is value:
             return value
-        assert place is not None
-        if packed[1] != place[1]:
-            raise _frames.misfit(out, len(packed[0]), packed[1])
+        if not _frames.fits(out, value):
+            raise _frames.misfit(out, value)
         np.copyto(out, value)
         return out
 
@@ -171,20 +168,18 @@ class Communicator(Messages):
         [[[0, 1]], [[2, 3], [4, 5]]]
         """
         root = checked_rank("root", root)
-        if self.rank != root:
-            received = self._native.scatter(None, root)
-            if received is None:
-                raise ValueError(f"rank {root}, the root of scatter, has no values that it can divide")
-            return _frames.opened(received)
-        try:
-            parts = [_frames.packed(part) for part in self._parts(values, counts)]
-        except BaseException:
-            # The other ranks wait for their parts.
-            self._native.scatter(None, root)
-            raise
-        received = self._native.scatter(parts, root)
-        assert received is not None
-        return _frames.opened(received)
+        parts = None
+        if self.rank == root:
+            try:
+                parts = self._parts(values, counts)
+            except BaseException:
+                # The other ranks wait for their parts.
+                self._native.scatter(None, root)
+                raise
+        part, has_come = self._native.scatter(parts, root)
+        if not has_come:
+            raise ValueError(f"rank {root}, the root of scatter, has no values that it can divide")
+        return part
 
     def _parts(self, values: Any, counts: Sequence[int] | None = None) -> list[Any]:
         """Divides an array into consecutive rows for each rank, or checks that a sequence has a value for each rank."""
@@ -233,8 +228,7 @@ class Communicator(Messages):
         >>> lehr.ranks.run(parts, ranks=3)
         [[0, 0, 1], None, None]
         """
-        gathered = self._native.gather(_frames.packed(value), checked_rank("root", root))
-        return None if gathered is None else [_frames.opened(received) for received in gathered]
+        return self._native.gather(value, checked_rank("root", root))
 
     def all_gather(self, value: Any) -> list[Any]:
         """Collect the values of all ranks on each rank.
@@ -255,9 +249,9 @@ class Communicator(Messages):
         >>> lehr.ranks.run(lambda comm: comm.all_gather(comm.rank), ranks=3)
         [[0, 1, 2], [0, 1, 2], [0, 1, 2]]
         """
-        gathered = self._native.gather(_frames.packed(value), None)
+        gathered = self._native.gather(value, None)
         assert gathered is not None
-        return [_frames.opened(received) for received in gathered]
+        return gathered
 
     def all_to_all(self, values: Any, *, counts: Sequence[int] | None = None) -> list[Any]:
         """Send a value to each rank, and receive a value from each rank.
@@ -280,8 +274,7 @@ class Communicator(Messages):
         >>> lehr.ranks.run(lambda comm: comm.all_to_all([f"{comm.rank} to {to}" for to in range(2)]), ranks=2)
         [['0 to 0', '1 to 0'], ['0 to 1', '1 to 1']]
         """
-        parts = [_frames.packed(part) for part in self._parts(values, counts)]
-        return [_frames.opened(received) for received in self._native.all_to_all(parts)]
+        return self._native.all_to_all(self._parts(values, counts))
 
     def all_reduce(self, value: Any, op: Operation = "sum", *, out: NDArray[Any] | None = None) -> Any:
         """Combine the values of all ranks, and return the result on each rank.
@@ -446,9 +439,9 @@ class Communicator(Messages):
         _combining.check(op)
         call = f"{name} by {_combining.described(op)} of {_frames.told(value)}"
         if out is not None:
-            memory = _frames.room(out)
-            if not isinstance(value, np.ndarray) or (value.dtype, value.shape) != (out.dtype, out.shape):
-                raise _frames.misfit(out, memory[0].nbytes, _frames.packed(value)[1])
+            _frames.room(out)
+            if not _frames.fits(out, value):
+                raise _frames.misfit(out, value)
         plan = _combining.plan(value, op)
         if plan is None:
             return None, None, call
@@ -488,7 +481,7 @@ class Communicator(Messages):
         >>> lehr.ranks.run(lambda comm: comm.shift(comm.rank), ranks=3)
         [2, 0, 1]
         """
-        return _frames.opened(self._native.shift(_frames.packed(value), operator.index(displacement)))
+        return self._native.shift(value, operator.index(displacement))
 
     def exchange(self, values: Sequence[Any], grid: Grid) -> list[Any]:
         """Exchange values with the neighbours on a grid.
@@ -517,9 +510,7 @@ class Communicator(Messages):
         outgoing = list(values)
         if len(outgoing) != 2 * len(grid.shape):
             raise _checks.wrong("values", f"{2 * len(grid.shape)} values, two for each dimension of the grid", f"{len(outgoing)} values")
-        packed = [_frames.packed(value) for value in outgoing]
-        received = self._native.exchange(list(zip(grid.shape, grid.periodic)), packed)
-        return [None if value is None else _frames.opened(value) for value in received]
+        return self._native.exchange(list(zip(grid.shape, grid.periodic)), outgoing)
 
     def split(self, group: int | None, key: int = 0) -> Communicator | None:
         """Divide the ranks into groups. All ranks must make the call.

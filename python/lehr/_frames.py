@@ -1,6 +1,6 @@
 """Values in messages between ranks: an array of numbers travels as its bytes, everything else as a pickle.
 
-A value becomes a *payload* and a *trailer*. The trailer of an array is its type and its lengths, such as ``b"<f8 3 4"``. The trailer of a pickle is empty.
+The Rust code handles C-contiguous arrays of the common types itself. It calls these functions for all other values, and for long arrays that have come. A value becomes a *payload* and a *trailer*. The trailer of an array is its type and its lengths, such as ``b"<f8 3 4"``. The trailer of a pickle is empty.
 """
 
 from __future__ import annotations
@@ -11,11 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-#: What is sent: the payload and the trailer.
-Value = tuple["NDArray[np.uint8] | bytes", bytes]
-#: What has come: the payload and the trailer.
-Received = tuple[NDArray[np.uint8], bytes]
 
 #: The kinds of types that travel as bytes: bool, whole numbers, floats, complex numbers.
 _KINDS = "biufc"
@@ -46,7 +41,7 @@ def told(value: Any) -> str:
     return "Python objects"
 
 
-def packed(value: Any) -> Value:
+def packed(value: Any) -> tuple[NDArray[np.uint8] | bytes, bytes]:
     """Returns the payload and the trailer of a value. The payload of a C-contiguous array is its own memory."""
     if not travels_as_bytes(value):
         return pickle.dumps(value, pickle.HIGHEST_PROTOCOL), b""
@@ -55,16 +50,15 @@ def packed(value: Any) -> Value:
     return array.reshape(-1).view(np.uint8), _written(array.dtype.str, array.shape)
 
 
-def opened(received: Received) -> Any:
+def opened(payload: NDArray[np.uint8], trailer: bytes) -> Any:
     """Returns the value of a message. An array takes over the memory of the message."""
-    payload, trailer = received
     if not trailer:
         return pickle.loads(payload.data)
     dtype, shape = _read(trailer)
     return payload.view(dtype).reshape(shape)
 
 
-def room(out: Any) -> Received:
+def room(out: Any) -> tuple[NDArray[np.uint8], bytes]:
     """Returns the memory of an array that is to be overwritten, and the trailer that a message for it has.
 
     Raises
@@ -83,11 +77,16 @@ def room(out: Any) -> Received:
     return out.reshape(-1).view(np.uint8), _written(out.dtype.str, out.shape)
 
 
-def misfit(out: NDArray[Any], length: int, trailer: bytes) -> ValueError:
-    """Returns the error for a message that does not fit the array of the receiver."""
+def fits(out: NDArray[Any], value: Any) -> bool:
+    """Returns whether a value can be copied into an array as a message is: whether both have the same type and shape."""
+    return type(value) is np.ndarray and (value.dtype, value.shape) == (out.dtype, out.shape)
+
+
+def misfit(out: NDArray[Any], value: Any = None, trailer: bytes | None = None) -> ValueError:
+    """Returns the error for a value, or for the trailer of a message, that does not fit the array of the receiver."""
     if trailer:
         dtype, shape = _read(trailer)
         found = f"{dtype} of shape {shape}"
     else:
-        found = f"a Python object of {length} bytes"
+        found = told(value) if type(value) is np.ndarray else "a Python object"
     return ValueError(f"The 'out' parameter is an array of {told(out)}, but the message holds {found}. Receive it without 'out', or send an array that fits.")

@@ -40,6 +40,8 @@ class Status(NamedTuple):
 
 def checked_rank(name: str, value: Any) -> int:
     """Checks that a parameter is a rank, or another whole number of 0 or more."""
+    if type(value) is int and value >= 0:
+        return value
     rank = _checks.integer(name, value)
     assert rank is not None
     return rank
@@ -100,7 +102,7 @@ class Messages:
         >>> lehr.ranks.run(talk, ranks=2)
         [3, 3]
         """
-        self._native.send(_frames.packed(value), checked_rank("to", to), checked_tag(tag), bool(synchronous))
+        self._native.send(value, checked_rank("to", to), checked_tag(tag), bool(synchronous))
 
     @overload
     def receive(self, source: int, tag: int = 0, *, out: None = None) -> Any: ...
@@ -178,11 +180,10 @@ class Messages:
 
     def _receive(self, source: int | None, tag: int | None, out: NDArray[Any] | None) -> tuple[Any, int, int]:
         if out is None:
-            received, source, tag = self._native.receive(source, tag)
-            return _frames.opened(received), source, tag
-        source, tag, misfit = self._native.receive_into(source, tag, *_frames.room(out))
-        if misfit is not None:
-            raise _frames.misfit(out, *misfit)
+            return self._native.receive(source, tag)
+        source, tag, trailer = self._native.receive_into(source, tag, out)
+        if trailer is not None:
+            raise _frames.misfit(out, trailer=trailer)
         return out, source, tag
 
     def send_receive(self, value: Any, to: int, source: int, tag: int = 0, *, receive_tag: int | None = None, out: NDArray[Any] | None = None) -> Any:
@@ -283,7 +284,7 @@ class Messages:
         [1, 0]
         """
         if synchronous:
-            return self._started(self._native.start_send(_frames.packed(value), checked_rank("to", to), checked_tag(tag)))
+            return self._started(self._native.start_send(value, checked_rank("to", to), checked_tag(tag)))
         self.send(value, to, tag)
         return self._started(None)
 

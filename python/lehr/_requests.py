@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from lehr import _frames, _native
 
-#: What the native request returns: the payload and the trailer, the source, the tag.
-_Come = tuple[_frames.Received, int, int]
+#: What the native request returns: the value, the source, the tag.
+_Come = tuple[Any, int, int]
 
 
 class Request:
@@ -52,15 +53,13 @@ class Request:
         self._native = None
         if come is None:
             return
-        received, self.source, self.tag = come
+        value, self.source, self.tag = come
         if self._out is None:
-            self._value = _frames.opened(received)
+            self._value = value
             return
-        payload, trailer = received
-        memory, expected = _frames.room(self._out)
-        if trailer != expected:
-            raise _frames.misfit(self._out, len(payload), trailer)
-        memory[:] = payload
+        if not _frames.fits(self._out, value):
+            raise _frames.misfit(self._out, value)
+        np.copyto(self._out, value)
         self._value = self._out
 
     def _close(self) -> None:

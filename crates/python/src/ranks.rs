@@ -7,6 +7,7 @@
 //!
 //! - `frame`: messages, which say how they are to be read. So most calls take any value.
 //! - `arithmetic`: reductions of arrays of numbers.
+//! - `lock`: when a rank takes the interpreter lock again.
 //! - `request`: messages that are started, and waited for later.
 //!
 //! Reductions combine arrays of one type and shape. Their messages do not contain the type, so before each reduction
@@ -15,29 +16,34 @@
 
 mod arithmetic;
 mod frame;
+mod lock;
 mod request;
 
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 use std::thread::available_parallelism;
 
 use lehr_ranks::fabric::Kind;
 use lehr_ranks::{Boundary, Communicator, Grid, Layout, Outcome, Wanted};
 use lehr_sync::{Arc, process::Flag};
-use numpy::{PyArray1, PyArrayMethods, PyReadwriteArray1};
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::errors;
 use crate::job::{self, ProcessGroup};
 use arithmetic::Reduction;
-use frame::{Received, Value};
+use frame::{Room, Value};
+use lock::Lock;
 use request::{Pending, Started};
 pub(crate) use request::{Request, wait_any};
 
 /// The number of bytes of the first message of a broadcast: the lengths, the end of the frame, and the payload if it
 /// is short.
 const BLOCK: usize = 512;
+
+/// The maximum number of bytes that are sent without releasing the interpreter lock.
+const AT_ONCE_MAX: usize = 1 << 12;
 
 fn not_contiguous() -> PyErr {
     errors::value(
@@ -55,8 +61,8 @@ fn not_lent(error: numpy::BorrowError) -> PyErr {
 }
 
 /// The source and the tag of a message that was copied into an array. If the message does not fit the array, also its
-/// length and its trailer.
-type Copied<'py> = (usize, u32, Option<(usize, Bound<'py, PyBytes>)>);
+/// trailer.
+type Copied<'py> = (usize, u32, Option<Bound<'py, PyBytes>>);
 
 /// One rank of a program, or of a group of ranks.
 #[pyclass(module = "lehr._native", name = "Communicator")]
@@ -90,10 +96,17 @@ impl Rank {
     ) -> PyResult<T> {
         let (pending, stop) = (self.pending.clone(), self.stop.clone());
         let communicator = self.communicator()?;
-        match py.detach(|| pending.wait_for(call(communicator), &stop)) {
+        match pending.wait_for(py, || call(communicator), &stop) {
             None => Err(errors::rank("the program was stopped")),
             Some(outcome) => outcome.map_err(|error| errors::of_ranks(&error)),
         }
+    }
+
+    /// Sends all ranks the first message of a broadcast.
+    fn broadcast_block(&mut self, py: Python<'_>, root: usize, block: &mut [u8; BLOCK]) -> PyResult<()> {
+        // A root that only sends would not find out that another rank has another root.
+        self.agree(py, &format!("broadcast with root {root}"))?;
+        self.wait(py, async move |comm| comm.broadcast(root, block).await)
     }
 
     fn check(&self, name: &str, rank: usize) -> PyResult<()> {
@@ -164,10 +177,19 @@ impl Rank {
     fn send(&mut self, py: Python<'_>, value: Value<'_>, to: usize, tag: u32, synchronous: bool) -> PyResult<()> {
         self.check("to", to)?;
         if synchronous {
-            let frame = frame::whole(&value)?;
+            let frame = value.whole()?;
             return self.wait(py, async move |comm| comm.send_synchronous(to, tag, &frame).await);
         }
-        let (payload, end) = (value.0.bytes()?, frame::end(&value.1)?);
+        let (payload, end) = (value.payload()?, value.end()?);
+        if payload.len() <= AT_ONCE_MAX {
+            // A send does not wait, and a short one takes less time than releasing the interpreter lock.
+            let (communicator, parts) = (self.communicator()?, [payload, &end]);
+            let sent = pin!(communicator.send_parts(to, tag, &parts));
+            if let Poll::Ready(sent) = sent.poll(&mut Context::from_waker(Waker::noop())) {
+                return sent.map_err(|error| errors::of_ranks(&error));
+            }
+            return Err(errors::runtime("a send waits, which no fabric does"));
+        }
         self.wait(py, async move |comm| comm.send_parts(to, tag, &[payload, &end]).await)
     }
 
@@ -177,38 +199,36 @@ impl Rank {
         py: Python<'py>,
         source: Option<usize>,
         tag: Option<u32>,
-    ) -> PyResult<(Received<'py>, usize, u32)> {
+    ) -> PyResult<(Bound<'py, PyAny>, usize, u32)> {
         let wanted = self.wanted(source, tag)?;
         let (frame, status) = self.wait(py, async move |comm| comm.receive_any::<u8>(wanted).await)?;
         Ok((frame::opened(py, frame)?, status.source, status.tag))
     }
 
-    /// Copies the payload of a message into `out`, if the message has this trailer and the length of `out`.
+    /// Copies the array of a message into `out`, if it has the same type and shape.
     fn receive_into<'py>(
         &mut self,
         py: Python<'py>,
         source: Option<usize>,
         tag: Option<u32>,
-        out: &Bound<'py, PyArray1<u8>>,
-        trailer: PyBackedBytes,
+        mut out: Room<'py>,
     ) -> PyResult<Copied<'py>> {
         let wanted = self.wanted(source, tag)?;
-        let mut out = out.try_readwrite().map_err(not_lent)?;
-        let out = out.as_slice_mut().map_err(|_| not_contiguous())?;
-        let expected: &[u8] = &trailer;
+        let expected = out.trailer.clone();
+        let out = out.bytes()?;
         let (status, other) = self.wait(py, async move |comm| {
             let mut other = None;
             let copy = |_, frame: &[u8]| match frame::divided(frame) {
-                Some((payload, found)) if found == expected && payload.len() == out.len() => {
+                Some((payload, found)) if found == expected.as_slice() && payload.len() == out.len() => {
                     out.copy_from_slice(payload);
                 }
-                Some((payload, found)) => other = Some((payload.len(), found.to_vec())),
-                None => other = Some((frame.len(), Vec::new())),
+                Some((_, found)) => other = Some(found.to_vec()),
+                None => other = Some(Vec::new()),
             };
             let status = comm.receive_with(wanted, copy).await?;
             Ok((status, other))
         })?;
-        let other = other.map(|(length, trailer)| (length, PyBytes::new(py, &trailer)));
+        let other = other.map(|trailer| PyBytes::new(py, &trailer));
         Ok((status.source, status.tag, other))
     }
 
@@ -222,7 +242,7 @@ impl Rank {
     /// Sends a value, and starts to wait for its receiver.
     fn start_send(&mut self, py: Python<'_>, value: Value<'_>, to: usize, tag: u32) -> PyResult<Request> {
         self.check("to", to)?;
-        let (frame, pending, stop) = (frame::whole(&value)?, self.pending.clone(), self.stop.clone());
+        let (frame, pending, stop) = (value.whole()?, self.pending.clone(), self.stop.clone());
         let communicator = self.communicator()?;
         let posted = py.detach(|| communicator.post_send(to, tag, &frame)).map_err(|error| errors::of_ranks(&error))?;
         Ok(Request::new(Started::Send(posted), pending, stop))
@@ -245,55 +265,48 @@ impl Rank {
         Ok(found.map(|status| (status.source, status.tag, status.bytes)))
     }
 
-    /// Sends all ranks the value of the root. Returns the value; `None` on the root, and if the payload was written
-    /// into `out`, whose trailer is the second item.
-    fn broadcast<'py>(
+    /// Sends all ranks the value of this rank, the root.
+    fn broadcast(&mut self, py: Python<'_>, value: Value<'_>, root: usize) -> PyResult<()> {
+        self.check("root", root)?;
+        let (payload, end) = (value.payload()?, value.end()?);
+        let mut block = [0_u8; BLOCK];
+        block[..8].copy_from_slice(&(payload.len() as u64).to_le_bytes());
+        block[8..16].copy_from_slice(&(end.len() as u64).to_le_bytes());
+        block[16..][..end.len()].copy_from_slice(&end);
+        let short = block[16 + end.len()..].get_mut(..payload.len());
+        let is_short = short.map(|room| room.copy_from_slice(payload)).is_some();
+        self.broadcast_block(py, root, &mut block)?;
+        if is_short {
+            return Ok(());
+        }
+        // The root does not write, but the library's call takes memory that may be written.
+        let mut payload = payload.to_vec();
+        self.wait(py, async move |comm| comm.broadcast(root, &mut payload).await)
+    }
+
+    /// Returns the value of the root. Or writes it into `out`, if it has the same type and shape, and returns true.
+    fn receive_broadcast<'py>(
         &mut self,
         py: Python<'py>,
-        value: Option<Value<'py>>,
         root: usize,
-        out: Option<(Bound<'py, PyArray1<u8>>, PyBackedBytes)>,
-    ) -> PyResult<Option<Received<'py>>> {
+        mut out: Option<Room<'py>>,
+    ) -> PyResult<(bool, Option<Bound<'py, PyAny>>)> {
         self.check("root", root)?;
         let mut block = [0_u8; BLOCK];
-        if let Some((payload, trailer)) = &value {
-            let (payload, end) = (payload.bytes()?, frame::end(trailer)?);
-            block[..8].copy_from_slice(&(payload.len() as u64).to_le_bytes());
-            block[8..16].copy_from_slice(&(end.len() as u64).to_le_bytes());
-            block[16..][..end.len()].copy_from_slice(&end);
-            if let Some(room) = block[16 + end.len()..].get_mut(..payload.len()) {
-                room.copy_from_slice(payload);
-            }
-        }
-        // A root that only sends would not find out that another rank has another root.
-        self.agree(py, &format!("broadcast with root {root}"))?;
-        let first = &mut block;
-        self.wait(py, async move |comm| comm.broadcast(root, first).await)?;
+        self.broadcast_block(py, root, &mut block)?;
         let word = |place: usize| u64::from_le_bytes(std::array::from_fn(|byte| block[place + byte])) as usize;
         let (length, end) = (word(0), &block[16..][..word(8).min(BLOCK - 16)]);
         let short = block[16 + end.len()..].get(..length);
-        if let Some((payload, _)) = &value {
-            if short.is_none() {
-                // The root only sends: the library copies the values before it changes them.
-                let mut payload = payload.bytes()?.to_vec();
-                self.wait(py, async move |comm| comm.broadcast(root, &mut payload).await)?;
-            }
-            return Ok(None);
-        }
-        let mut lent: Option<PyReadwriteArray1<'py, u8>> = None;
-        if let Some((out, trailer)) = &out
-            && frame::end(trailer)? == end
-            && out.len()? == length
+        if let Some(out) = &mut out
+            && frame::end(&out.trailer)? == end
+            && out.bytes()?.len() == length
         {
-            lent = Some(out.try_readwrite().map_err(not_lent)?);
-        }
-        if let Some(lent) = &mut lent {
-            let out = lent.as_slice_mut().map_err(|_| not_contiguous())?;
+            let out = out.bytes()?;
             match short {
                 Some(payload) => out.copy_from_slice(payload),
                 None => self.wait(py, async move |comm| comm.broadcast(root, out).await)?,
             }
-            return Ok(None);
+            return Ok((true, None));
         }
         let mut frame = short.map_or_else(|| vec![0; length], <[u8]>::to_vec);
         if short.is_none() {
@@ -301,7 +314,7 @@ impl Rank {
             self.wait(py, async move |comm| comm.broadcast(root, room).await)?;
         }
         frame.extend_from_slice(end);
-        frame::opened(py, frame).map(Some)
+        Ok((false, Some(frame::opened(py, frame)?)))
     }
 
     /// Gathers the values of all ranks at the root or, without a root, at all ranks.
@@ -310,11 +323,11 @@ impl Rank {
         py: Python<'py>,
         value: Value<'py>,
         root: Option<usize>,
-    ) -> PyResult<Option<Vec<Received<'py>>>> {
+    ) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
         if let Some(root) = root {
             self.check("root", root)?;
         }
-        let own = frame::whole(&value)?;
+        let own = value.whole()?;
         let gathered = self.wait(py, async move |comm| match root {
             Some(root) => comm.gather(root, &own).await,
             None => comm.all_gather_v(&own).await.map(Some),
@@ -323,36 +336,40 @@ impl Rank {
         gathered.into_iter().map(|frame| frame::opened(py, frame)).collect::<PyResult<_>>().map(Some)
     }
 
-    /// Sends each rank its value of the root's values. Returns `None` on all ranks if the root has no values.
+    /// Sends each rank its value of the root's values. Returns the value and true. Returns `None` and false on all ranks
+    /// if the root has no values; a root whose values cannot be sent returns its error.
     fn scatter<'py>(
         &mut self,
         py: Python<'py>,
-        values: Option<Vec<Value<'py>>>,
+        values: Option<Vec<Bound<'py, PyAny>>>,
         root: usize,
-    ) -> PyResult<Option<Received<'py>>> {
+    ) -> PyResult<(Option<Bound<'py, PyAny>>, bool)> {
         self.check("root", root)?;
+        let framed = |value: &Bound<'py, PyAny>| value.extract::<Value<'_>>()?.whole();
+        let framed: PyResult<Vec<_>> = values.iter().flatten().map(framed).collect();
         // An empty frame says that the root has no values.
         let mut parts = if self.rank == root { vec![Vec::new(); self.size] } else { Vec::new() };
-        for (part, value) in parts.iter_mut().zip(values.iter().flatten()) {
-            *part = frame::whole(value)?;
+        for (part, frame) in parts.iter_mut().zip(framed.iter().flatten()) {
+            part.clone_from(frame);
         }
         let frame = self.wait(py, async move |comm| comm.scatter_v(root, &parts).await)?;
-        if frame.is_empty() { Ok(None) } else { frame::opened(py, frame).map(Some) }
+        framed?;
+        if frame.is_empty() { Ok((None, false)) } else { Ok((Some(frame::opened(py, frame)?), true)) }
     }
 
     /// Sends a value to each rank, and returns a value from each rank.
-    fn all_to_all<'py>(&mut self, py: Python<'py>, values: Vec<Value<'py>>) -> PyResult<Vec<Received<'py>>> {
+    fn all_to_all<'py>(&mut self, py: Python<'py>, values: Vec<Value<'py>>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         if values.len() != self.size {
             return Err(errors::value(format!("{} values for {} ranks", values.len(), self.size)));
         }
-        let parts = values.iter().map(frame::whole).collect::<PyResult<Vec<_>>>()?;
+        let parts = values.iter().map(Value::whole).collect::<PyResult<Vec<_>>>()?;
         let received = self.wait(py, async move |comm| comm.all_to_all_v(&parts).await)?;
         received.into_iter().map(|frame| frame::opened(py, frame)).collect()
     }
 
     /// Sends a value to the rank at this distance, and returns the value of the rank at the same distance behind.
-    fn shift<'py>(&mut self, py: Python<'py>, value: Value<'py>, displacement: isize) -> PyResult<Received<'py>> {
-        let mut own = frame::whole(&value)?;
+    fn shift<'py>(&mut self, py: Python<'py>, value: Value<'py>, displacement: isize) -> PyResult<Bound<'py, PyAny>> {
+        let mut own = value.whole()?;
         // The library's shift needs frames of one length, so all ranks pad theirs to the longest.
         let mut lengths = vec![0_usize; self.size];
         let (length, all) = ([own.len()], &mut lengths);
@@ -374,7 +391,7 @@ impl Rank {
         py: Python<'py>,
         dimensions: Vec<(usize, bool)>,
         values: Vec<Value<'py>>,
-    ) -> PyResult<Vec<Option<Received<'py>>>> {
+    ) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
         let boundary = |is_periodic| if is_periodic { Boundary::Periodic } else { Boundary::Open };
         let dimensions: Vec<_> = dimensions.into_iter().map(|(extent, ring)| (extent, boundary(ring))).collect();
         let ranks = dimensions.iter().try_fold(1_usize, |ranks, (extent, _)| ranks.checked_mul(*extent));
@@ -386,7 +403,7 @@ impl Rank {
                 self.size
             )));
         }
-        let parts = values.iter().map(frame::whole).collect::<PyResult<Vec<_>>>()?;
+        let parts = values.iter().map(Value::whole).collect::<PyResult<Vec<_>>>()?;
         let received = self.wait(py, async move |comm| comm.exchange_on(&Grid::new(&dimensions), &parts).await)?;
         received.into_iter().map(|frame| frame.map(|frame| frame::opened(py, frame)).transpose()).collect()
     }
@@ -429,8 +446,12 @@ impl Ranks {
 pub(crate) fn begin_ranks(py: Python<'_>, ranks: Option<usize>) -> PyResult<(Vec<Rank>, Ranks)> {
     let group = ProcessGroup::new(py, None)?;
     let stop = Arc::new(Flag::new());
+    let may_spin = |ranks: usize| available_parallelism().is_ok_and(|threads| ranks <= threads.get());
     let (world, program) = match group.execution.job {
-        None => (alone(ranks.unwrap_or(group.execution.ranks))?, None),
+        None => {
+            let ranks = ranks.unwrap_or(group.execution.ranks);
+            (alone(ranks, may_spin(ranks))?, None)
+        }
         Some(_) => {
             let processes = job::count(py)?;
             let ranks = ranks.unwrap_or(processes);
@@ -444,14 +465,14 @@ pub(crate) fn begin_ranks(py: Python<'_>, ranks: Option<usize>) -> PyResult<(Vec
             (world, Some(program))
         }
     };
-    let world =
-        world.into_iter().map(|communicator| Rank::new(communicator, Pending::default(), stop.clone())).collect();
+    let lock = Lock::new(may_spin(world.len()));
+    let rank = |communicator| Rank::new(communicator, Pending::new(lock.clone()), stop.clone());
+    let world = world.into_iter().map(rank).collect();
     Ok((world, Ranks { stop, program }))
 }
 
-/// Creates communicators for ranks on threads of this process. Waiting ranks spin if each has a hardware thread.
-fn alone(ranks: usize) -> PyResult<Vec<Communicator>> {
+/// Creates communicators for ranks on threads of this process. `may_spin` says that each has a hardware thread.
+fn alone(ranks: usize, may_spin: bool) -> PyResult<Vec<Communicator>> {
     Layout::threads(ranks).check().map_err(|error| errors::of_ranks(&error))?;
-    let may_spin = available_parallelism().is_ok_and(|threads| ranks <= threads.get());
     Ok(Kind::Threads.communicators(ranks, may_spin))
 }

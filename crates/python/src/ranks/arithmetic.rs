@@ -11,6 +11,8 @@ use crate::errors;
 pub(super) trait Number: Element + Plain + Default + PartialOrd {
     /// The name of the type in NumPy.
     const NAME: &'static str;
+    /// The kind of the type in NumPy: a float, or a whole number with or without a sign.
+    const KIND: char;
     /// Whether there are bitwise operations on the type.
     const HAS_BITS: bool;
     fn plus(self, other: Self) -> Self;
@@ -23,9 +25,10 @@ pub(super) trait Number: Element + Plain + Default + PartialOrd {
 }
 
 macro_rules! integers {
-    ($($type:ident $name:literal)*) => {$(
+    ($($type:ident $kind:literal $name:literal)*) => {$(
         impl Number for $type {
             const NAME: &'static str = $name;
+            const KIND: char = $kind;
             const HAS_BITS: bool = true;
             // Integers wrap around, as in NumPy.
             fn plus(self, other: Self) -> Self { self.wrapping_add(other) }
@@ -42,6 +45,7 @@ macro_rules! floats {
     ($($type:ident $name:literal)*) => {$(
         impl Number for $type {
             const NAME: &'static str = $name;
+            const KIND: char = 'f';
             // `Operation::of` refuses bitwise operations, so the three functions are never called.
             const HAS_BITS: bool = false;
             fn plus(self, other: Self) -> Self { self + other }
@@ -55,7 +59,10 @@ macro_rules! floats {
 }
 
 floats! { f64 "float64" f32 "float32" }
-integers! { i64 "int64" i32 "int32" i16 "int16" i8 "int8" u64 "uint64" u32 "uint32" u16 "uint16" u8 "uint8" }
+integers! {
+    i64 'i' "int64" i32 'i' "int32" i16 'i' "int16" i8 'i' "int8"
+    u64 'u' "uint64" u32 'u' "uint32" u16 'u' "uint16" u8 'u' "uint8"
+}
 
 /// Calls a generic function with an array, cast to its type, and with a tuple of the remaining arguments.
 macro_rules! by_array {

@@ -8,7 +8,8 @@ use lehr_ranks::{PostedReceive, PostedSend, Status};
 use lehr_sync::{Arc, Mutex, Weak, process::Flag};
 use pyo3::prelude::*;
 
-use super::frame::{self, Received};
+use super::frame;
+use super::lock::Lock;
 use crate::errors;
 use crate::waiting::wait_for;
 
@@ -35,19 +36,26 @@ type Slot = Mutex<Option<Started>>;
 ///
 /// A receive takes its message when it is polled, and a synchronous send waits until then. So each wait of the rank
 /// polls these receives too. Otherwise two ranks that start receives and then send synchronously would wait for ever.
-#[derive(Clone, Default)]
-pub(super) struct Pending(Arc<Mutex<Vec<Weak<Slot>>>>);
+#[derive(Clone)]
+pub(super) struct Pending {
+    slots: Arc<Mutex<Vec<Weak<Slot>>>>,
+    lock: Lock,
+}
 
 impl Pending {
+    pub(super) fn new(lock: Lock) -> Self {
+        Self { slots: Arc::default(), lock }
+    }
+
     fn add(&self, slot: &Arc<Slot>) {
-        let mut slots = self.0.lock();
+        let mut slots = self.slots.lock();
         slots.retain(|slot| slot.strong_count() > 0);
         slots.push(Arc::downgrade(slot));
     }
 
     /// Polls the pending messages, so that messages that have come are taken. Later messages wake the task of `context`.
     fn poll(&self, context: &mut Context<'_>) {
-        let slots: Vec<Arc<Slot>> = self.0.lock().iter().filter_map(Weak::upgrade).collect();
+        let slots: Vec<Arc<Slot>> = self.slots.lock().iter().filter_map(Weak::upgrade).collect();
         for slot in slots {
             if let Some(started) = slot.lock().as_mut() {
                 started.has_come(context);
@@ -55,14 +63,22 @@ impl Pending {
         }
     }
 
-    /// Waits for a call, and polls the pending messages meanwhile. Returns `None` if `stop` is raised first.
-    pub(super) fn wait_for<T>(&self, call: impl Future<Output = T>, stop: &Flag) -> Option<T> {
-        let mut call = pin!(call);
-        let both = poll_fn(|context| {
-            self.poll(context);
-            call.as_mut().poll(context)
-        });
-        wait_for(both, stop)
+    /// Waits for a call without the interpreter lock, and polls the pending messages meanwhile. Returns `None` if `stop`
+    /// is raised first.
+    pub(super) fn wait_for<T: Send, F: Future<Output = T>>(
+        &self,
+        py: Python<'_>,
+        call: impl FnOnce() -> F + Send,
+        stop: &Flag,
+    ) -> Option<T> {
+        self.lock.released(py, || {
+            let mut call = pin!(call());
+            let both = poll_fn(|context| {
+                self.poll(context);
+                call.as_mut().poll(context)
+            });
+            wait_for(both, stop)
+        })
     }
 }
 
@@ -75,7 +91,7 @@ pub(crate) struct Request {
 }
 
 /// A received value, the rank that sent it, and its tag.
-type Come<'py> = (Received<'py>, usize, u32);
+type Come<'py> = (Bound<'py, PyAny>, usize, u32);
 
 impl Request {
     pub(super) fn new(started: Started, pending: Pending, stop: Arc<Flag>) -> Self {
@@ -124,8 +140,8 @@ impl Request {
 
     /// Waits until the message is complete. Returns the value of a receive, and `None` for a send.
     fn wait<'py>(&self, py: Python<'py>) -> PyResult<Option<Come<'py>>> {
-        let come = poll_fn(|context| if self.has_come(context) { Poll::Ready(()) } else { Poll::Pending });
-        py.detach(|| self.pending.wait_for(come, &self.stop)).ok_or_else(stopped)?;
+        let come = || poll_fn(|context| if self.has_come(context) { Poll::Ready(()) } else { Poll::Pending });
+        self.pending.wait_for(py, come, &self.stop).ok_or_else(stopped)?;
         match self.poll(py, &mut Context::from_waker(Waker::noop())) {
             Poll::Ready(come) => come,
             Poll::Pending => Err(errors::runtime("another thread waits for this request")),
@@ -149,9 +165,11 @@ pub(crate) fn wait_any(py: Python<'_>, requests: Vec<Py<Request>>) -> PyResult<u
     let Some(first) = requests.first() else {
         return Err(errors::value("expected at least one request"));
     };
-    let ready = poll_fn(|context| {
-        let ready = requests.iter().position(|request| request.has_come(context));
-        ready.map_or(Poll::Pending, Poll::Ready)
-    });
-    py.detach(|| first.pending.wait_for(ready, &first.stop)).ok_or_else(stopped)
+    let ready = || {
+        poll_fn(|context| {
+            let ready = requests.iter().position(|request| request.has_come(context));
+            ready.map_or(Poll::Pending, Poll::Ready)
+        })
+    };
+    first.pending.wait_for(py, ready, &first.stop).ok_or_else(stopped)
 }
