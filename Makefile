@@ -251,6 +251,19 @@ bench-python: need $(PYTHON_ENVIRONMENT)/.installed $(PYTHON_PEERS)/.installed #
 bench-calls: python ## fit, predict, transform and score of each estimator of the Python package beside scikit-learn's, in turns (some minutes; nobody else on the machine)
 	@$(PYTHON_ENVIRONMENT)/bin/python lab/runners/calls/side_by_side.py --record lab/records/local/calls.json
 
+RANKS_PEERS := target/peers/ranks
+
+bench-ranks-python: need $(PYTHON_ENVIRONMENT)/.installed $(RANKS_PEERS)/.installed ## messages and collectives of Python programs on two ranks, beside mpi4py, in turns (a minute; nobody else on the machine)
+	@rm -rf $(RANKS_PEERS)/wheel
+	@PATH=$(abspath $(PYTHON_ENVIRONMENT))/bin:$$PATH pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir $(RANKS_PEERS)/wheel ./python
+	@$(RANKS_PEERS)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(RANKS_PEERS)/wheel/lehr-*.whl
+	@$(RANKS_PEERS)/bin/python lab/runners/ranks/side_by_side.py --mpiexec $(RANKS_PEERS)/bin/mpiexec --record lab/records/local/ranks-python.json
+
+$(RANKS_PEERS)/.installed: lab/runners/ranks/requirements.txt python/requirements.txt
+	@$(PYTHON) -m venv $(RANKS_PEERS)
+	@$(RANKS_PEERS)/bin/pip install --quiet --disable-pip-version-check -r $< -r python/requirements.txt
+	@touch $@
+
 PARTITIONS_PEERS := target/peers/partitions
 
 bench-partitions: need $(PYTHON_ENVIRONMENT)/.installed $(PARTITIONS_PEERS)/.installed ## clusters of tables in partitions on Dask, Ray and Spark, beside dask-ml's and MLlib's k-means: time and memory by partitions (half an hour; nobody else on the machine)
