@@ -16,11 +16,15 @@ replace                 replaces the whole state; ``PUT`` calls the handler     
 ======================  ==========================================================  ==============================
 
 The node answers ``get`` and ``subscribe`` itself, without a handler and without the Python interpreter.
+
+Plain functions can be served too: each becomes an operation. ``python3 -m lehr serve FILE`` serves all functions and services of a file, for example as steps of a
+workflow.
 """
 
 from __future__ import annotations
 
 import asyncio
+import functools
 import inspect
 import ipaddress
 import json
@@ -45,6 +49,8 @@ __all__ = ["Server", "Service", "handler", "serve"]
 __dir__ = listed(__all__)
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+#: What may stand at a path: a service, a function, or several functions.
+_Served = typing.Union["Service", Callable[..., Any], "list[Callable[..., Any]]"]
 
 _CHANGING = ("insert", "update", "upsert", "replace", "delete")
 _LOOKING = ("query", "submit")
@@ -312,7 +318,7 @@ class Server:
 
 
 def serve(
-    service: Service | Mapping[str, Service],
+    service: _Served | Mapping[str, _Served],
     *,
     path: str | None = None,
     host: str = "127.0.0.1",
@@ -326,10 +332,12 @@ def serve(
 
     Parameters
     ----------
-    service : Service or dict of Service
-        One service, or several services by path. Each service must be a separate object.
+    service : Service, callable, list of callable, or dict
+        One service, or several services by path. Each service must be a separate object. Functions form a service without a state: each is an operation of its name
+        (verb ``submit``), and its parameters are the fields of the body. A function may run on several threads at once.
     path : str, default=None
-        The path of a single service. With ``None``, it is derived from the name of its class, such as ``/word_count`` for ``WordCount``.
+        The path of a single service. With ``None``, it is derived from the name of its class, such as ``/word_count`` for ``WordCount``. For functions, it is the
+        name of the first function.
     host : str, default='127.0.0.1'
         The IP address to listen on, or ``'localhost'``.
     port : int, default=8420
@@ -372,16 +380,26 @@ def serve(
     >>> with lehr.serve(Counter(), port=0) as server, lehr.Node(server.url) as node:
     ...     print(node.submit("/counter", "add", {"amount": 4}), node.submit("/counter", "add"), node.get("/counter"))
     4 5 {'value': 5}
+    >>> def mean(numbers: list[float]) -> float:
+    ...     return sum(numbers) / len(numbers)
+    >>> with lehr.serve(mean, port=0) as server, lehr.Node(server.url) as node:
+    ...     print(node.query("/mean", "mean", {"numbers": [1, 2, 6]}))
+    3.0
     """
     if isinstance(service, Service):
         services = {_path_of(type(service)) if path is None else path: service}
+    elif _is_functions(service):
+        functions = _functions(service)
+        services = {f"/{functions[0].__name__}" if path is None else path: _service_of(functions, path)}
     elif isinstance(service, Mapping) and service and path is None:
-        services = dict(service)
+        services = {where: _service_of(_functions(one), where) if _is_functions(one) else typing.cast(Service, one) for where, one in service.items()}
     else:
-        raise TypeError(f"Expected a Service, or a dict of them by path, which says itself where they stand. Got {service!r} with path={path!r} instead.")
+        raise TypeError(
+            f"Expected a Service or functions, or a dict of them by path, which says itself where they stand. Got {service!r} with path={path!r} instead."
+        )
     for where, one in services.items():
         if not isinstance(one, Service):
-            raise TypeError(f"Expected a Service at {where}. Got {one!r} instead.")
+            raise TypeError(f"Expected a Service or functions at {where}. Got {one!r} instead.")
     if len({id(one) for one in services.values()}) < len(services):
         raise ValueError("Each path has a service of its own: two of them have one object, and would share its state.")
     number = _checks.integer("port", port)
@@ -401,6 +419,41 @@ def serve(
     if folder is not None:
         os.makedirs(folder, exist_ok=True)
     return Server(services, listening, insecure=insecure, threads=workers, queue=waiting, keep=folder)
+
+
+def _is_functions(served: Any) -> bool:
+    several = served if isinstance(served, list | tuple) else [served]
+    return bool(several) and all(inspect.isfunction(one) for one in several)
+
+
+def _functions(served: Any) -> list[types.FunctionType]:
+    return list(served) if isinstance(served, list | tuple) else [served]
+
+
+def _service_of(functions: list[types.FunctionType], path: str | None) -> Service:
+    """Returns a service without a state, whose operations are the functions."""
+    names = [function.__name__ for function in functions]
+    for name in names:
+        if names.count(name) > 1:
+            raise TypeError(f"Two functions are called {name!r}, and each is an operation of its name.")
+
+    def method(function: types.FunctionType) -> Any:
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise TypeError(f"An operation is a function or a coroutine. Got the generator {function.__name__} instead.")
+
+        @functools.wraps(function)
+        def call(self: Service, *positional: Any, **named: Any) -> Any:
+            return function(*positional, **named)
+
+        own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+        signature = inspect.signature(function)
+        # The signature has `self`, as that of a method.
+        call.__signature__ = signature.replace(parameters=[own, *signature.parameters.values()])  # type: ignore[attr-defined]
+        return handler("submit", group="concurrent")(call)
+
+    name = re.sub(r"\W+", "_", path or names[0]).strip("_") or "functions"
+    body = {"__module__": functions[0].__module__, "contract": f"{functions[0].__module__}.{name}", **{each.__name__: method(each) for each in functions}}
+    return typing.cast(Service, type(name, (Service,), body)())
 
 
 def _path_of(kind: type[Service]) -> str:

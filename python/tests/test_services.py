@@ -636,7 +636,7 @@ def test_what_cannot_be_served_is_refused():
         (Old(), TypeError, "two int such as"),
         (object(), TypeError, "Expected a Service"),
         ({}, TypeError, "Expected a Service"),
-        ({"/a": 1}, TypeError, "Expected a Service at /a"),
+        ({"/a": 1}, TypeError, "Expected a Service or functions at /a"),
         (dict.fromkeys(["/a", "/b"], Empty()), ValueError, "two of them have one object"),
         ({"no path": Empty()}, lehr.Fault, "each after a '/'"),
         ({"/directory": Empty()}, lehr.Fault, "a service exists at /directory"),

@@ -17,7 +17,7 @@ use crate::definition::Workflow;
 use crate::plan::{self, Plan};
 use crate::run::{Progress, Run, RunState, StepRecord};
 use crate::runner::{Runner, RunnerMessage};
-use crate::surroundings::Surroundings;
+use crate::surroundings::{self, Surroundings};
 
 /// The path of the service on a node.
 pub const WORKFLOWS: &str = "/workflows";
@@ -69,7 +69,7 @@ pub struct Workflows {
     document: WorkflowState,
     /// The inboxes of the runners, by the name of the run.
     live: BTreeMap<String, Port<RunnerMessage>>,
-    client: Option<Client>,
+    reach: surroundings::Reach,
     goes_on: bool,
 }
 
@@ -79,7 +79,19 @@ impl Workflows {
     /// # Example
     /// See [`Workflows`].
     pub fn new(client: Option<Client>) -> Self {
-        Self { document: WorkflowState::default(), live: BTreeMap::new(), client, goes_on: true }
+        let reach = surroundings::Reach { client, elsewhere: BTreeMap::new() };
+        Self { document: WorkflowState::default(), live: BTreeMap::new(), reach, goes_on: true }
+    }
+
+    /// Lets steps find a service of another node at a path of this node. `address` is the service's URL.
+    ///
+    /// # Example
+    /// ```
+    /// let _workflows = lehr_workflow::Workflows::new(None).with("/steps", "http://127.0.0.1:8420/steps");
+    /// ```
+    pub fn with(mut self, path: impl Into<String>, address: impl Into<String>) -> Self {
+        self.reach.elsewhere.insert(path.into(), address.into());
+        self
     }
 
     /// Lets interrupted runs stay `stopped` until a client resumes them. The end of the node interrupts runs. Default:
@@ -286,7 +298,7 @@ struct Reach {}
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 struct Reached {
     #[serde(skip)]
-    client: Option<Client>,
+    reach: surroundings::Reach,
 }
 
 impl Service for Workflows {
@@ -350,7 +362,7 @@ fn unknown(run: &str) -> Fault {
 }
 
 async fn places(call: &Call, own: &Reference<WorkflowState>) -> Result<Surroundings, Fault> {
-    Ok(Surroundings::new(call.host()?, own.call(Reach {}).await?.client))
+    Ok(Surroundings::new(call.host()?, own.call(Reach {}).await?.reach))
 }
 
 impl Independent<Review> for Workflows {
@@ -420,7 +432,7 @@ impl Independent<Wait> for Workflows {
 impl Concurrent<Reach> for Workflows {
     async fn handle(&self, _: Reach, call: &Call) -> Result<Reached, Fault> {
         of_the_node(call)?;
-        Ok(Reached { client: self.client.clone() })
+        Ok(Reached { reach: self.reach.clone() })
     }
 }
 
@@ -433,7 +445,7 @@ impl Workflows {
         let inbox = Port::named(format!("run {id}"));
         self.live.insert(id.to_owned(), inbox.clone());
         let dispatcher = host.dispatcher().clone();
-        let places = Surroundings::new(host, self.client.clone());
+        let places = Surroundings::new(host, self.reach.clone());
         let runner = Runner { own, id: id.to_owned(), workflow, parameters, run, places, inbox };
         let context = lehr_runtime::Context::named(format!("run {id}")).detached().build();
         context.run(|| dispatcher.spawn(runner.drive())).detach();

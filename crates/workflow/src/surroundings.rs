@@ -9,16 +9,25 @@ use lehr_services::{Action, Code, Fault, Format, Host, Info, Link, Message, Opti
 /// The path of the service of data sets on a node.
 pub(crate) const DATASETS: &str = "/datasets";
 
+/// What a node can reach outside of its host.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reach {
+    /// The client for other nodes; `None` if the node asks no others.
+    pub(crate) client: Option<Client>,
+    /// The addresses of services that steps name by a path of the host, but that other nodes have.
+    pub(crate) elsewhere: BTreeMap<String, String>,
+}
+
 /// The host of the run, and the client for other nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Surroundings {
     host: Host,
-    client: Option<Client>,
+    reach: Reach,
 }
 
 impl Surroundings {
-    pub(crate) fn new(host: Host, client: Option<Client>) -> Self {
-        Self { host, client }
+    pub(crate) fn new(host: Host, reach: Reach) -> Self {
+        Self { host, reach }
     }
 
     pub(crate) fn host(&self) -> &Host {
@@ -27,17 +36,22 @@ impl Surroundings {
 
     /// Returns a link to a service: on this host, or on the node with this address.
     pub(crate) fn link(&self, node: Option<&str>, path: &str) -> Result<Box<dyn Link>, Fault> {
-        match node {
-            None => Ok(Box::new(self.host.endpoint(path)?)),
-            Some(node) => Ok(Box::new(self.remote(node, path)?)),
+        match (node, self.reach.elsewhere.get(path)) {
+            (None, None) => Ok(Box::new(self.host.endpoint(path)?)),
+            (None, Some(address)) => Ok(Box::new(self.at(address)?)),
+            (Some(node), _) => Ok(Box::new(self.remote(node, path)?)),
         }
     }
 
-    fn remote(&self, node: &str, path: &str) -> Result<HttpLink, Fault> {
-        let client = self.client.as_ref().ok_or_else(|| {
-            Fault::new(Code::Unavailable, format!("{node} cannot be reached: this node asks no others"))
+    fn at(&self, address: &str) -> Result<HttpLink, Fault> {
+        let client = self.reach.client.as_ref().ok_or_else(|| {
+            Fault::new(Code::Unavailable, format!("{address} cannot be reached: this node asks no others"))
         })?;
-        client.link(&format!("{}{path}", node.trim_end_matches('/')))
+        client.link(address)
+    }
+
+    fn remote(&self, node: &str, path: &str) -> Result<HttpLink, Fault> {
+        self.at(&format!("{}{path}", node.trim_end_matches('/')))
     }
 
     /// Returns the service of data sets of this host, which passes tables by their handles, or of another node.

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::arguments::PubChemArguments;
 use crate::command::ask::failure;
-use crate::command::run::{Again, Session, Surroundings};
+use crate::command::run::{Again, PythonServices, Session, Surroundings};
 use crate::exit::{Failure, Kind};
 use crate::output;
 use crate::plan::shell_word;
@@ -46,6 +46,7 @@ pub fn run(arguments: &PubChemArguments) -> Result<(), Failure> {
     }
     let dispatcher = Builder::new().start().map_err(|cause| environment(&cause))?;
     let surroundings = Surroundings {
+        python: &PythonServices::default(),
         client: Client::new(None).map_err(|fault| failure(&fault))?,
         folder: Some(out.as_path()),
         data_root: out.clone(),

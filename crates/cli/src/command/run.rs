@@ -3,6 +3,8 @@
 //! Both use the same service, [`Workflows`]; in this process its host has no address. The printed progress follows its
 //! changes.
 
+mod python;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -28,6 +30,7 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::plan::shell_word;
 use lehr_methods::numbers::{duration, left_aligned};
+pub use python::PythonServices;
 
 /// The folder of the files that workflows fetch, in the folder whose files they may open.
 const FETCHED: &str = "fetched";
@@ -93,8 +96,10 @@ pub fn run(arguments: RunArguments) -> Result<(), Failure> {
             })
         }
         None => {
+            let python = PythonServices::start(&workflow, &arguments.file)?;
             let surroundings = Surroundings {
                 client,
+                python: &python,
                 // A dry run leaves nothing behind.
                 folder: (!arguments.dry_run).then_some(arguments.keep.as_path()),
                 data_root: data_root(&arguments),
@@ -110,6 +115,8 @@ pub fn run(arguments: RunArguments) -> Result<(), Failure> {
 pub struct Surroundings<'a> {
     /// The client for services of other nodes.
     pub client: Client,
+    /// The services in Python.
+    pub python: &'a PythonServices,
     /// The folder that keeps the run and the states of its services; `None` keeps nothing.
     pub folder: Option<&'a Path>,
     /// The folder whose files may be opened as data sets.
@@ -131,7 +138,7 @@ impl Surroundings<'_> {
         workflow: &Workflow,
         carry_out: impl FnOnce(Reference<WorkflowState>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let Self { client, folder, data_root, pubchem, is_quiet } = self;
+        let Self { client, python, folder, data_root, pubchem, is_quiet } = self;
         let host = Host::new(dispatcher.handle());
         let reach = client.clone();
         host.reach_by(move |address| reach.link(address));
@@ -151,8 +158,9 @@ impl Surroundings<'_> {
                 Failure::new(Kind::Environment, format!("{}: cannot be made: {cause}", folder.display()))
             })?;
         }
-        let done =
-            block_on(start(&host, workflow, client, folder)).map_err(|fault| failure(&fault)).and_then(carry_out);
+        let done = block_on(start(&host, workflow, client, python, folder))
+            .map_err(|fault| failure(&fault))
+            .and_then(carry_out);
         let report = block_on(host.shutdown(GRACE));
         if !report.cut_off.is_empty() {
             output::warning(&format!("cut off after {} s: {}", GRACE.as_secs(), report.cut_off.join(", ")));
@@ -173,10 +181,11 @@ async fn start(
     host: &Host,
     workflow: &Workflow,
     client: Client,
+    python: &PythonServices,
     folder: Option<&Path>,
 ) -> Result<Reference<WorkflowState>, Fault> {
     host.ready().await;
-    let wanted = workflow.services();
+    let wanted = &python.others(workflow.services());
     let setting = Setting {
         kind: &|contract| host.kind(contract),
         contracts: host.constructors(),
@@ -192,8 +201,14 @@ async fn start(
         Some(folder) => placement.keep(folder.join("workflows.json")),
         None => placement,
     };
-    // The command line decides whether an earlier run continues.
-    host.start(placement, move || Workflows::new(Some(client.clone())).wait_for_resume()).await
+    let addresses = python.addresses().clone();
+    let made = move || {
+        let workflows = Workflows::new(Some(client.clone()));
+        let with = |workflows: Workflows, (path, address): (&String, &String)| workflows.with(path, address);
+        // The command line decides whether an earlier run continues.
+        addresses.iter().fold(workflows, with).wait_for_resume()
+    };
+    host.start(placement, made).await
 }
 
 /// How Lehr resumes a run.
