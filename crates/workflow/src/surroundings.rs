@@ -9,7 +9,7 @@ use lehr_services::{Action, Code, Fault, Format, Host, Info, Link, Message, Opti
 /// The path of the service of data sets on a node.
 pub(crate) const DATASETS: &str = "/datasets";
 
-/// What a node can reach outside of its host.
+/// The services that a node can reach outside of its host.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reach {
     /// The client for other nodes; `None` if the node asks no others.
