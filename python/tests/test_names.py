@@ -30,8 +30,9 @@ def _public():
                 continue
             yield f"{module}.{name}", thing
             if inspect.isclass(thing) and thing.__module__.startswith("lehr."):
-                for method, function in vars(thing).items():
-                    if inspect.isfunction(function) and not method.startswith("_"):
+                # Methods that a class inherits from one of Lehr's classes count too.
+                for method, function in inspect.getmembers(thing, inspect.isfunction):
+                    if function.__module__.startswith("lehr.") and not method.startswith("_"):
                         yield f"{module}.{name}.{method}", function
 
 
@@ -53,7 +54,7 @@ def test_is_documented_with_parameters_and_an_example(name, thing):
 
 
 EXAMPLES = [
-    "_centers", "_download", "_explained", "_items", "_job", "_learnt", "_load", "_model", "_shown", "cluster", "datasets", "distances", "explanation", "kmeans", "kmedoids", "manifold", "mixture",
+    "_centers", "_communicator", "_download", "_explained", "_grid", "_items", "_job", "_learnt", "_load", "_messages", "_model", "_requests", "_shown", "_window", "cluster", "datasets", "distances", "explanation", "kmeans", "kmedoids", "manifold", "mixture",
     "plot", "preparation", "ranks", "report", "runtime", "services", "tables", "topographic",
 ]  # fmt: skip
 
