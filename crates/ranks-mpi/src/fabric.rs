@@ -261,6 +261,19 @@ impl Fabric for Endpoint {
         self.poll(context, |inbox, context| inbox.poll_receive(pattern, turn, waiting_in, context))
     }
 
+    fn poll_in_background(
+        &self,
+        pattern: &Pattern,
+        turn: &mut Ticket,
+        waiting_in: &'static str,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Message, Error>> {
+        if turn.number().is_none() {
+            self.here.post.fetch(1).map_err(transport)?;
+        }
+        self.here.inboxes[self.thread].poll_receive(pattern, turn, waiting_in, context)
+    }
+
     fn poll_probe(
         &self,
         pattern: &Pattern,

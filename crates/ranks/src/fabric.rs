@@ -244,6 +244,21 @@ pub trait Fabric: Send + Sync {
         context: &mut Context<'_>,
     ) -> Poll<Result<Message, Error>>;
 
+    /// Like [`poll_receive`](Self::poll_receive), for a receive that waits in the background: takes a message that has
+    /// arrived. Does not spin, and later polls move no messages, because other calls of the rank do so.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`poll_receive`](Self::poll_receive).
+    fn poll_in_background(
+        &self,
+        pattern: &Pattern,
+        turn: &mut Ticket,
+        waiting_in: &'static str,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Message, Error>> {
+        self.poll_receive(pattern, turn, waiting_in, context)
+    }
+
     /// Like [`poll_receive`](Self::poll_receive), but passes the message's bytes to `read`, once, so that the fabric
     /// can keep the memory.
     ///

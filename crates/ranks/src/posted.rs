@@ -106,7 +106,7 @@ impl Communicator {
             turn: Ticket::default(),
             early: None,
         };
-        posted.has_come(&mut Context::from_waker(Waker::noop()));
+        posted.look(&mut Context::from_waker(Waker::noop()));
         posted
     }
 }
@@ -135,15 +135,54 @@ impl PostedReceive {
     /// ```
     pub fn has_come(&mut self, context: &mut Context<'_>) -> bool {
         if self.early.is_none()
-            && let Poll::Ready(outcome) = self.look(context)
+            && let Poll::Ready(outcome) = self.take(context)
         {
             self.early = Some(outcome);
         }
         self.early.is_some()
     }
 
-    fn look(&mut self, context: &mut Context<'_>) -> Poll<Result<Message, Error>> {
+    /// Like [`has_come`](Self::has_come), for a receive that waits while the rank does something else. It takes a message
+    /// that has arrived, but does not make messages arrive: another call of the rank must be polled for that. So it costs
+    /// little, and several receives may wait in the background of one call.
+    ///
+    /// # Example
+    /// ```
+    /// use std::future::poll_fn;
+    /// use std::pin::pin;
+    /// use lehr_ranks::{Layout, Wanted, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let heard = run(&dispatcher, Layout::threads(2), |comm| async move {
+    ///     let other = 1 - comm.rank();
+    ///     let mut posted = comm.post_receive(Wanted { source: Some(other), tag: None });
+    ///     // Each rank waits until the other has received, so both must receive meanwhile.
+    ///     let mut send = pin!(comm.send_synchronous(other, 7, &[comm.rank() as u8]));
+    ///     poll_fn(|context| {
+    ///         posted.look(context);
+    ///         send.as_mut().poll(context)
+    ///     })
+    ///     .await?;
+    ///     posted.await.map(|(bytes, _)| bytes)
+    /// });
+    /// assert_eq!(heard.unwrap(), [Ok(vec![1]), Ok(vec![0])]);
+    /// ```
+    pub fn look(&mut self, context: &mut Context<'_>) -> bool {
+        if self.early.is_none() {
+            let Self { fabric, pattern, turn, waiting_in, .. } = self;
+            let outcome = fabric.poll_in_background(pattern, turn, waiting_in, context);
+            if let Poll::Ready(outcome) = self.taken(outcome) {
+                self.early = Some(outcome);
+            }
+        }
+        self.early.is_some()
+    }
+
+    fn take(&mut self, context: &mut Context<'_>) -> Poll<Result<Message, Error>> {
         let outcome = self.fabric.poll_receive(&self.pattern, &mut self.turn, self.waiting_in, context);
+        self.taken(outcome)
+    }
+
+    fn taken(&self, outcome: Poll<Result<Message, Error>>) -> Poll<Result<Message, Error>> {
         outcome.map(|outcome| {
             let message = outcome.inspect_err(|error| {
                 if let Error::RankLeft { rank, .. } = error {
@@ -168,7 +207,7 @@ impl Future for PostedReceive {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let outcome = match self.early.take() {
             Some(outcome) => Poll::Ready(outcome),
-            None => self.look(context),
+            None => self.take(context),
         };
         outcome.map_ok(|message| self.completed(message))
     }
@@ -198,6 +237,14 @@ impl PostedSend {
     /// See [`PostedReceive::has_come`].
     pub fn has_come(&mut self, context: &mut Context<'_>) -> bool {
         self.receipt.has_come(context)
+    }
+
+    /// Returns whether the outcome is there, like [`PostedReceive::look`].
+    ///
+    /// # Example
+    /// See [`PostedReceive::look`].
+    pub fn look(&mut self, context: &mut Context<'_>) -> bool {
+        self.receipt.look(context)
     }
 }
 

@@ -27,6 +27,13 @@ impl Started {
             Self::Send(posted) => posted.has_come(context),
         }
     }
+
+    fn look(&mut self, context: &mut Context<'_>) -> bool {
+        match self {
+            Self::Receive(posted) => posted.look(context),
+            Self::Send(posted) => posted.look(context),
+        }
+    }
 }
 
 /// A message that has been started; `None` after it is complete, or after the rank has ended.
@@ -58,7 +65,7 @@ impl Pending {
         let slots: Vec<Arc<Slot>> = self.slots.lock().iter().filter_map(Weak::upgrade).collect();
         for slot in slots {
             if let Some(started) = slot.lock().as_mut() {
-                started.has_come(context);
+                started.look(context);
             }
         }
     }
@@ -116,6 +123,10 @@ impl Request {
         Poll::Ready(outcome.map_err(|error| errors::of_ranks(&error)).and_then(|found| found.map(come).transpose()))
     }
 
+    fn looks_done(&self, context: &mut Context<'_>) -> bool {
+        self.slot.lock().as_mut().is_none_or(|started| started.look(context))
+    }
+
     /// Returns whether the message has come, or will never come.
     fn has_come(&self, context: &mut Context<'_>) -> bool {
         self.slot.lock().as_mut().is_none_or(|started| started.has_come(context))
@@ -167,7 +178,9 @@ pub(crate) fn wait_any(py: Python<'_>, requests: Vec<Py<Request>>) -> PyResult<u
     };
     let ready = || {
         poll_fn(|context| {
-            let ready = requests.iter().position(|request| request.has_come(context));
+            // The first request moves the messages of all of them.
+            let moved = requests[0].has_come(context).then_some(0);
+            let ready = moved.or_else(|| requests.iter().position(|request| request.looks_done(context)));
             ready.map_or(Poll::Pending, Poll::Ready)
         })
     };

@@ -364,6 +364,20 @@ impl Fabric for Mail {
         self.here().poll(|inbox| inbox.poll_receive(pattern, turn, waiting_in, context))
     }
 
+    fn poll_in_background(
+        &self,
+        pattern: &Pattern,
+        turn: &mut Ticket,
+        waiting_in: &'static str,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Message, Error>> {
+        if turn.number().is_none() {
+            // The first poll tells the senders that a receive waits. From then on, they put messages into the inbox.
+            return self.here().poll(|inbox| inbox.poll_receive(pattern, turn, waiting_in, context));
+        }
+        self.here().inbox.poll_receive(pattern, turn, waiting_in, context)
+    }
+
     fn poll_read(
         &self,
         pattern: &Pattern,
