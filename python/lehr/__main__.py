@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import _thread
 import argparse
 import importlib.util
 import inspect
+import os
 import re
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -20,7 +21,8 @@ from lehr.services import Service, _path_of
 
 def _module(file: Path) -> ModuleType:
     """Runs a file as a module, which may import the files beside it."""
-    name = re.sub(r"\W", "_", file.stem)
+    # A name of its own, so that a file called json.py does not replace the module of Python.
+    name = "served_" + re.sub(r"\W", "_", file.stem)
     found = importlib.util.spec_from_file_location(name, file)
     if found is None or found.loader is None or not file.is_file():
         raise SystemExit(f"lehr serve: {file}: expected a Python file, such as steps.py")
@@ -36,7 +38,8 @@ def _served(module: ModuleType, path: str) -> dict[str, Any]:
     """Returns what a module defines by path: its functions together, and each service. Names that begin with ``_`` and imported names are left out."""
     own = [thing for name, thing in vars(module).items() if not name.startswith("_") and getattr(thing, "__module__", None) == module.__name__]
     services: dict[str, Any] = {_path_of(kind): kind() for kind in own if inspect.isclass(kind) and issubclass(kind, Service)}
-    functions = [thing for thing in own if inspect.isfunction(thing)]
+    # An alias is the same function once more.
+    functions = list({id(thing): thing for thing in own if inspect.isfunction(thing)}.values())
     if functions:
         if path in services:
             raise SystemExit(f"lehr serve: the functions and a service both stand at {path}: rename the class or the file")
@@ -46,9 +49,16 @@ def _served(module: ModuleType, path: str) -> dict[str, Any]:
     return services
 
 
-def _interrupt_at_end_of_input() -> None:
+#: The seconds in which the node may end after the input has ended, before the process ends in any case.
+_GRACE_SECONDS = 3.0
+
+
+def _end_with_input(over: threading.Event) -> None:
     sys.stdin.buffer.read()
-    _thread.interrupt_main()
+    over.set()
+    time.sleep(_GRACE_SECONDS)
+    # The file is still being read, or a function does not end.
+    os._exit(0)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -64,13 +74,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # For a program that starts this one: if it ends, however it ends, its pipe to the standard input ends too.
     serve.add_argument("--until-input-ends", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
-    services = _served(_module(given.file), "/" + re.sub(r"\W", "_", given.file.stem))
-    with lehr.serve(services, host=given.host, port=given.port, threads=given.threads, insecure=given.insecure) as server:
-        if given.until_input_ends:
-            threading.Thread(target=_interrupt_at_end_of_input, daemon=True).start()
-        print(f"serving {', '.join(sorted(services))} at {server.url}. Ctrl-C ends.", flush=True)
+    over = threading.Event()
+    if given.until_input_ends:
+        # Before the file is read, because reading may take long.
+        threading.Thread(target=_end_with_input, args=[over], daemon=True).start()
+    services = _served(_module(given.file), "/" + re.sub(r"\W", "_", given.file.stem).lower())
+    try:
+        started = lehr.serve(services, host=given.host, port=given.port, threads=given.threads, insecure=given.insecure)
+    except (TypeError, ValueError, OSError, lehr.Fault) as error:
+        raise SystemExit(f"lehr serve: {given.file}: {error}") from None
+    with started as server:
+        print(f"lehr: serving {', '.join(sorted(services))} at {server.url}. Ctrl-C ends.", flush=True)
         try:
-            server.wait()
+            while not over.is_set() and not server.wait(0.1):
+                pass
         except KeyboardInterrupt:
             pass
 

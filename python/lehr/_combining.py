@@ -22,11 +22,12 @@ _OF_BOOL = {"sum": "max", "prod": "min", "min": "min", "max": "max", "and": "and
 
 
 def _least(left: Any, right: Any) -> Any:
-    return right if right < left else left
+    # NaN stays NaN, as in NumPy.
+    return right if right < left or right != right else left
 
 
 def _largest(left: Any, right: Any) -> Any:
-    return right if right > left else left
+    return right if right > left or right != right else left
 
 
 _OF_ARRAYS: dict[str, Callable[[Any, Any], Any]] = {
@@ -51,7 +52,7 @@ _OF_OBJECTS: dict[str, Callable[[Any, Any], Any]] = {
 
 def check(op: Any) -> None:
     """Checks that an operation is a known name or a function."""
-    if not callable(op) and op not in _OF_OBJECTS:
+    if not callable(op) and not (isinstance(op, str) and op in _OF_OBJECTS):
         names = ", ".join(map(repr, _OF_OBJECTS))
         raise ValueError(f"The 'op' parameter must be one of {names}, or a function of two values. Got {op!r} instead.")
 
@@ -83,5 +84,8 @@ def folded(values: Sequence[Any], op: Operation) -> Any:
     """Combines values from the left to the right."""
     if callable(op):
         return reduce(op, values)
-    table = _OF_ARRAYS if isinstance(values[0], np.ndarray | np.generic) else _OF_OBJECTS
+    if isinstance(values[0], np.ndarray):
+        # The functions of NumPy return numbers for arrays without dimensions.
+        return np.asarray(reduce(_OF_ARRAYS[op], values))
+    table = _OF_ARRAYS if isinstance(values[0], np.generic) else _OF_OBJECTS
     return reduce(table[op], values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 import os
 import threading
@@ -68,7 +69,9 @@ class Communicator(Messages):
     def _end(self) -> None:
         """Ends this rank. Ranks that wait for it receive an error."""
         for member in list(self._family):
-            member._close()
+            # Another thread of the program may be inside a call of a member. The others are closed all the same.
+            with contextlib.suppress(RuntimeError):
+                member._close()
 
     def barrier(self) -> None:
         """Wait until all ranks have arrived.
@@ -481,7 +484,7 @@ class Communicator(Messages):
         >>> lehr.ranks.run(lambda comm: comm.shift(comm.rank), ranks=3)
         [2, 0, 1]
         """
-        return self._native.shift(value, operator.index(displacement))
+        return self._native.shift(value, operator.index(displacement) % self.size)
 
     def exchange(self, values: Sequence[Any], grid: Grid) -> list[Any]:
         """Exchange values with the neighbours on a grid.
@@ -505,6 +508,8 @@ class Communicator(Messages):
         >>> lehr.ranks.run(lambda comm: comm.exchange([f"{comm.rank} down", f"{comm.rank} up"], line), ranks=3)
         [[None, '1 down'], ['0 up', '2 down'], ['1 up', None]]
         """
+        if not isinstance(grid, Grid):
+            raise TypeError(f"The 'grid' parameter must be a lehr.ranks.Grid. Got {type(grid).__name__} instead.")
         if grid.size != self.size:
             raise _checks.wrong("grid", f"a grid of {self.size} ranks", grid)
         outgoing = list(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 
 from lehr import _checks
@@ -146,7 +147,7 @@ class Grid:
         if len(coordinates) != len(self.shape):
             raise _checks.wrong("coordinates", f"{len(self.shape)} numbers", tuple(coordinates))
         rank = 0
-        for place, extent, is_ring in zip(coordinates, self.shape, self.periodic):
+        for place, extent, is_ring in zip(map(operator.index, coordinates), self.shape, self.periodic):
             if is_ring:
                 place %= extent
             elif not 0 <= place < extent:
@@ -182,7 +183,7 @@ class Grid:
         which = _checks.integer("dimension", dimension)
         if which is None or which >= len(self.shape):
             raise _checks.wrong("dimension", f"a dimension from 0 to {len(self.shape) - 1}", dimension)
-        places[which] += displacement
+        places[which] += operator.index(displacement)
         if not self.periodic[which] and not 0 <= places[which] < self.shape[which]:
             return None
         return self.rank(places)

@@ -105,18 +105,18 @@ class Messages:
         self._native.send(value, checked_rank("to", to), checked_tag(tag), bool(synchronous))
 
     @overload
-    def receive(self, source: int, tag: int = 0, *, out: None = None) -> Any: ...
+    def receive(self, source: int, tag: int | None = None, *, out: None = None) -> Any: ...
     @overload
-    def receive(self, source: int, tag: int = 0, *, out: Array) -> Array: ...
-    def receive(self, source: int, tag: int = 0, *, out: NDArray[Any] | None = None) -> Any:
-        """Wait for the next value from a rank with the given tag.
+    def receive(self, source: int, tag: int | None = None, *, out: Array) -> Array: ...
+    def receive(self, source: int, tag: int | None = None, *, out: NDArray[Any] | None = None) -> Any:
+        """Wait for the next value from a rank, with a given or any tag.
 
         Parameters
         ----------
         source : int
             The rank.
-        tag : int, default=0
-            The tag of the message.
+        tag : int, default=None
+            The tag of the message. ``None`` means any tag.
         out : ndarray, default=None
             An array that is overwritten with the received array, of the same type and shape. This is faster than a new array.
 
@@ -143,7 +143,7 @@ class Messages:
         >>> lehr.ranks.run(talk, ranks=2)
         [[1.5, 1.0], [1.5, 0.0]]
         """
-        return self._receive(checked_rank("source", source), checked_tag(tag), out)[0]
+        return self._receive(checked_rank("source", source), _any_tag(tag), out)[0]
 
     def receive_any(self, source: int | None = None, tag: int | None = None, *, out: NDArray[Any] | None = None) -> tuple[Any, int, int]:
         """Wait for the first value from a given or any rank, with a given or any tag.

@@ -42,6 +42,8 @@ class Request:
         self._native = native
         self._out = out
         self._value: Any = None
+        self._raised: BaseException | None = None
+        self._is_taken = False
         self.source: int | None = None
         self.tag: int | None = None
 
@@ -62,6 +64,10 @@ class Request:
         np.copyto(self._out, value)
         self._value = self._out
 
+    def _failed(self, error: Exception) -> None:
+        """Keeps an error for :meth:`wait`."""
+        self._native, self._raised = None, error
+
     def _close(self) -> None:
         if self._native is not None:
             self._native.close()
@@ -72,7 +78,7 @@ class Request:
         Returns
         -------
         done : bool
-            Whether :meth:`wait` would return at once.
+            Whether :meth:`wait` would return, or raise, at once.
 
         Examples
         --------
@@ -86,9 +92,12 @@ class Request:
         [(False, True)]
         """
         if self._native is not None:
-            is_complete, come = self._native.test()
-            if is_complete:
-                self._complete(come)
+            try:
+                is_complete, come = self._native.test()
+                if is_complete:
+                    self._complete(come)
+            except Exception as error:
+                self._failed(error)
         return self._native is None
 
     def wait(self) -> Any:
@@ -111,7 +120,13 @@ class Request:
         See :class:`Request`.
         """
         if self._native is not None:
-            self._complete(self._native.wait())
+            try:
+                self._complete(self._native.wait())
+            except Exception as error:
+                self._failed(error)
+        self._is_taken = True
+        if self._raised is not None:
+            raise self._raised
         return self._value
 
 
@@ -191,12 +206,13 @@ def wait_any(requests: Sequence[Request]) -> int:
     Returns
     -------
     index : int
-        The index of a request that is complete. Its :meth:`~Request.wait` returns the value at once.
+        The index of a request that is complete, and whose :meth:`~Request.wait` you have not called. That call returns, or raises, at once. So call it before you
+        wait for the next request.
 
     Raises
     ------
     ValueError
-        If there are no requests.
+        If there are no requests, or you have called ``wait`` of all of them.
 
     Examples
     --------
@@ -209,11 +225,12 @@ def wait_any(requests: Sequence[Request]) -> int:
     >>> lehr.ranks.run(program, ranks=1)
     [(1, 'two')]
     """
-    if not requests:
-        raise ValueError("The 'requests' parameter must have at least one request. Got none.")
-    for index, request in enumerate(requests):
+    left = [(index, request) for index, request in enumerate(requests) if not request._is_taken]
+    if not left:
+        raise ValueError("The 'requests' parameter must have at least one request that you have not waited for. Got none.")
+    for index, request in left:
         if request._native is None:
             return index
-    index = _native.wait_any([request._native for request in requests if request._native is not None])
-    requests[index].wait()
+    index, request = left[_native.wait_any([request._native for _, request in left if request._native is not None])]
+    request.done()
     return index

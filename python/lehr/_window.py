@@ -162,7 +162,7 @@ class Window:
         op : {'sum', 'prod', 'min', 'max', 'and', 'or', 'xor'} or callable, default='sum'
             The operation. A function gets the present values and the new values.
         index : index, default=...
-            What to overwrite; the same as for :meth:`get`.
+            What to overwrite; the same as for :meth:`get`. An index that is repeated counts once, as in ``array[index] += values`` of NumPy.
 
         Returns
         -------
@@ -183,5 +183,8 @@ class Window:
         array = self._array(rank)
         with self._locks[rank]:
             before = np.array(array[index])
-            array[index] = _combining.folded([before, np.asarray(values)], op)
+            result = np.asarray(_combining.folded([before, np.asarray(values)], op))
+            if not np.can_cast(result.dtype, array.dtype, "same_kind"):
+                raise TypeError(f"The result has the type {result.dtype}, which an array of {array.dtype} cannot hold.")
+            array[index] = result
         return before

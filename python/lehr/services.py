@@ -66,6 +66,9 @@ _GRACE_SECONDS = 1.0
 #: A thread that waits for the end of a node checks the node after this many seconds.
 _LOOK_SECONDS = 0.2
 
+#: Names that the operations of a service cannot have.
+_RESERVED = {"state", "contract", "version"}
+
 #: The attribute of a method that stores its mark as a handler.
 _MARK = "__lehr_handler__"
 
@@ -332,7 +335,7 @@ def serve(
 
     Parameters
     ----------
-    service : Service, callable, list of callable, or dict
+    service : Service, function, list of functions, or dict
         One service, or several services by path. Each service must be a separate object. Functions form a service without a state: each is an operation of its name
         (verb ``submit``), and its parameters are the fields of the body. A function may run on several threads at once.
     path : str, default=None
@@ -434,6 +437,8 @@ def _service_of(functions: list[types.FunctionType], path: str | None) -> Servic
     """Returns a service without a state, whose operations are the functions."""
     names = [function.__name__ for function in functions]
     for name in names:
+        if name in _RESERVED:
+            raise TypeError(f"A function that is served must not be called {name!r}, which is an attribute of a service. Choose another name.")
         if names.count(name) > 1:
             raise TypeError(f"Two functions are called {name!r}, and each is an operation of its name.")
 

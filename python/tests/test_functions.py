@@ -66,7 +66,7 @@ def _served(tmp_path):
     process = subprocess.Popen([sys.executable, "-m", "lehr", "serve", str(tmp_path / "steps.py"), "--port", "0"], stdout=subprocess.PIPE, text=True)
     try:
         line = process.stdout.readline()
-        yield re.fullmatch(r"serving /steps, /word_count at (http://127\.0\.0\.1:\d+)\. Ctrl-C ends\.\n", line).group(1)
+        yield re.fullmatch(r"lehr: serving /steps, /word_count at (http://127\.0\.0\.1:\d+)\. Ctrl-C ends\.\n", line).group(1)
     finally:
         process.terminate()
         process.wait()
@@ -208,6 +208,33 @@ def test_python_ends_with_a_run_that_is_killed(command, tmp_path, environment):
     assert _processes(tmp_path) == []
 
 
+@pytest.mark.parametrize("steps", [STEPS, "import time\ntime.sleep(600)\n" + STEPS])
+def test_python_ends_though_interrupts_are_ignored(command, tmp_path, environment, steps):
+    """Checks a run in the background of a shell script, whose processes ignore Ctrl-C: when it is killed, and while the file is still being read."""
+    _write(tmp_path, steps=steps.replace("return max(counts, key=counts.get)", "import asyncio; await asyncio.sleep(600)"))
+    script = f"trap '' INT; exec {command} run {tmp_path}/words.toml --keep {tmp_path}/kept"
+    process = subprocess.Popen(["sh", "-c", script], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 20
+    while not _processes(tmp_path) and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(1)
+    assert len(_processes(tmp_path)) == 1
+    process.kill()
+    process.wait()
+    until = time.monotonic() + 20
+    while _processes(tmp_path) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert _processes(tmp_path) == []
+
+
+def test_a_file_may_print_anything(command, tmp_path, environment):
+    loud = 'import sys\nprint("see http://example.invalid/docs", flush=True)\nsys.stdout.buffer.write(b"l\\xe9hr\\n")\n'
+    _write(tmp_path, steps=loud + STEPS)
+    ended = subprocess.run([command, "run", "words.toml"], capture_output=True, text=True, timeout=60, cwd=tmp_path, env=environment)
+    assert ended.returncode == 0 and "the most frequent word: to" in ended.stdout, ended.stderr
+    assert "steps.py: see http://example.invalid/docs" in ended.stderr and "steps.py: l" in ended.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "steps", "expected"),
     [
@@ -217,6 +244,8 @@ def test_python_ends_with_a_run_that_is_killed(command, tmp_path, environment):
         (WORDS.replace('"steps.py" }', '"steps.py", interpreter = "bin/python" }'), STEPS, "bin/python: cannot be started"),
         (WORDS.replace("steps.py", "none.py"), STEPS, "expected a Python file"),
         (WORDS, "x = 1 +\n", "SyntaxError"),
+        (WORDS, "def state(): return 1\n", "must not be called 'state'"),
+        (WORDS, "def many(*numbers): return 1\n", "parameters of many are the fields of a body"),
         (WORDS.replace("most_frequent", "rarest"), STEPS, "rarest"),
         (WORDS.replace('["to be or not to be", "to that"]', '"to be"'), STEPS, "expected a list"),
     ],

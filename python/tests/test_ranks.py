@@ -171,6 +171,9 @@ def test_calls_roots_and_operations_that_differ_are_an_error_on_all():
         (lambda comm: comm.scatter(np.array(1.0)), ValueError, "without dimensions"),
         (lambda comm: comm.exchange([1, 2], lehr.ranks.Grid((2,))), ValueError, "'grid' parameter must be a grid of 1 ranks"),
         (lambda comm: comm.exchange([1], lehr.ranks.Grid((1,))), ValueError, "'values' parameter must be 2 values"),
+        (lambda comm: comm.exchange([1, 2], (1,)), TypeError, "'grid' parameter must be a lehr.ranks.Grid. Got tuple"),
+        (lambda comm: comm.all_reduce(1, [1]), ValueError, "'op' parameter must be one of"),
+        (lambda comm: comm.window(np.zeros(1, dtype=int)).accumulate(0.5, 0), TypeError, "type float64, which an array of int64 cannot hold"),
         (lambda comm: comm.split(-1), ValueError, "'group' parameter"),
         (lambda comm: comm.window([1.0]), TypeError, "'array' parameter must be a NumPy array"),
         (lambda comm: comm.window(np.zeros(1)).get(1), ValueError, "'rank' parameter must be a rank from 0 to 0"),
@@ -416,6 +419,9 @@ def test_reductions_of_objects_and_by_functions():
             comm.all_reduce(0 if rank else 0.5),
         )
 
+    assert run(lambda comm: comm.all_reduce([1.0, float("nan")][comm.rank], "min"), 2)[0] != 1.0
+    assert [run(lambda comm: comm.all_reduce(np.array(1j)).shape, ranks)[0] for ranks in (1, 2)] == [(), ()]
+    assert run(lambda comm: comm.shift(comm.rank, 2**63 + 1), 2) == [1, 0]
     for rank, found in enumerate(run(program, 3)):
         assert found[:4] == (3 * 2**70 + 3, "abc", (3, 2), {0, 1, 2})
         assert found[4] == list(range(rank + 1))
@@ -466,6 +472,69 @@ def test_requests_are_waited_for_together():
         assert values == {other: 100 * other + rank for other in range(4) if other != rank}
 
 
+def test_a_request_that_failed_says_so_again():
+    def program(comm):
+        comm.send("text", to=0)
+        misfit = comm.start_receive(0, out=np.zeros(1))
+        for _ in range(2):
+            with pytest.raises(ValueError, match="the message holds a Python object"):
+                misfit.wait()
+        assert misfit.done()
+        requests = [comm.start_send(at, 0) for at in range(3)]
+        order = []
+        for _ in requests:
+            order.append(lehr.ranks.wait_any(requests))
+            requests[order[-1]].wait()
+        assert sorted(order) == [0, 1, 2]
+        with pytest.raises(ValueError, match="at least one request that you have not waited for"):
+            lehr.ranks.wait_any(requests)
+
+    run(program, 1)
+
+
+def test_a_receive_that_nobody_waits_for_fails_nobody():
+    def program(comm):
+        if comm.rank == 0:
+            comm.start_receive(1, 99)
+            assert comm.probe(1, 99, wait=False) is None
+            return comm.receive(2)
+        if comm.rank == 2:
+            time.sleep(0.1)
+            comm.send("x", to=0)
+            return comm.receive_any()[0]
+        if comm.rank == 3:
+            time.sleep(0.3)
+            comm.send("late", to=2)
+        return None
+
+    assert run(program, 4) == ["x", None, "late", None]
+
+
+def test_an_error_is_raised_though_another_thread_is_inside_a_call():
+    def program(comm):
+        if comm.rank == 0:
+            waiting = threading.Thread(target=lambda: pytest.raises(RankError, comm.duplicate().receive, 0), daemon=True)
+            waiting.start()
+            time.sleep(0.1)
+            raise KeyError("of rank 0")
+
+    with pytest.raises(KeyError, match="of rank 0"):
+        run(program, 1)
+
+
+def test_a_shifted_array_keeps_no_more_memory_than_it_has():
+    def program(comm):
+        small = comm.shift(np.zeros(4_000_000 if comm.rank == 0 else 20_000))
+        if comm.rank == 1:
+            return None
+        base = small
+        while base.base is not None and isinstance(base.base, np.ndarray):
+            base = base.base
+        return small.nbytes, base.nbytes
+
+    assert run(program, 3)[2] == (160_000, 160_000)
+
+
 def test_a_request_that_is_dropped_takes_no_message():
     def program(comm):
         request = comm.start_receive()
@@ -501,7 +570,7 @@ def test_what_is_kept_after_the_program_does_not_hold_other_ranks():
             comm.receive(1)
 
     run(program, 2)
-    for call in (kept[0].barrier, kept[1].barrier, kept[2].wait, kept[2].done):
+    for call in (kept[0].barrier, kept[1].barrier, kept[2].wait, kept[2].wait):
         with pytest.raises(RankError, match="has returned"):
             call()
 

@@ -191,9 +191,9 @@ impl Served {
     }
 
     /// Converts an exception to the error for the client. A `lehr.Fault` stays unchanged. For any other exception, the
-    /// client only learns that the operation failed; the log has the details.
+    /// client only learns that the operation failed; the log has the details, with the traceback.
     fn fault(&self, py: Python<'_>, operation: &str, raised: &PyErr) -> Fault {
-        let told = self.program.call_method1(py, "told", (operation, raised.value(py)));
+        let told = self.program.call_method1(py, "told", (operation, raised.clone_ref(py).into_value(py)));
         let told = told.and_then(|told| told.extract::<Option<(String, String, Option<f64>)>>(py));
         match told {
             Ok(Some((code, reason, after))) => {

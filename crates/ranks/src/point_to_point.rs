@@ -324,7 +324,7 @@ impl Communicator {
     /// Returns the status of the earliest message that matches, if one has arrived; never waits.
     ///
     /// # Errors
-    /// Returns the same errors as [`probe`](Self::probe).
+    /// Returns [`Error::Transport`].
     ///
     /// # Panics
     /// Panics if there is no rank `wanted.source`.
@@ -347,12 +347,13 @@ impl Communicator {
         let probed = self.fabric.poll_probe(&pattern, &mut turn, "probe", &mut context);
         self.fabric.forget(&mut turn);
         match probed {
-            Poll::Pending => Ok(None),
+            // No message matches, and none ever will: this is for the calls that wait to say.
+            Poll::Pending | Poll::Ready(Err(Error::RankLeft { .. })) => Ok(None),
             Poll::Ready(Ok(found)) => {
                 let source = self.group.local(found.source);
                 Ok(Some(Status { source, tag: found.label.tag, bytes: found.length }))
             }
-            Poll::Ready(Err(error)) => Err(self.failed(error)),
+            Poll::Ready(Err(error)) => Err(error),
         }
     }
 

@@ -156,7 +156,8 @@ impl PostedReceive {
     ///     let other = 1 - comm.rank();
     ///     let mut posted = comm.post_receive(Wanted { source: Some(other), tag: None });
     ///     // Each rank waits until the other has received, so both must receive meanwhile.
-    ///     let mut send = pin!(comm.send_synchronous(other, 7, &[comm.rank() as u8]));
+    ///     let own = [comm.rank() as u8];
+    ///     let mut send = pin!(comm.send_synchronous(other, 7, &own));
     ///     poll_fn(|context| {
     ///         posted.look(context);
     ///         send.as_mut().poll(context)
@@ -184,14 +185,19 @@ impl PostedReceive {
 
     fn taken(&self, outcome: Poll<Result<Message, Error>>) -> Poll<Result<Message, Error>> {
         outcome.map(|outcome| {
-            let message = outcome.inspect_err(|error| {
-                if let Error::RankLeft { rank, .. } = error {
-                    self.fabric.fail(self.group.blame(*rank));
-                }
-            })?;
+            let message = outcome?;
             acknowledge(&*self.fabric, &self.group, message.envelope())?;
             Ok(message)
         })
+    }
+
+    /// Records the rank because of which this rank cannot continue. A look in the background records nothing, because
+    /// nobody may ever await the receive.
+    fn blamed(&self, error: Error) -> Error {
+        if let Error::RankLeft { rank, .. } = error {
+            self.fabric.fail(self.group.blame(rank));
+        }
+        error
     }
 
     fn completed(&self, message: Message) -> (Vec<u8>, Status) {
@@ -209,7 +215,7 @@ impl Future for PostedReceive {
             Some(outcome) => Poll::Ready(outcome),
             None => self.take(context),
         };
-        outcome.map_ok(|message| self.completed(message))
+        outcome.map_ok(|message| self.completed(message)).map_err(|error| self.blamed(error))
     }
 }
 

@@ -246,6 +246,10 @@ pub(super) fn opened(py: Python<'_>, mut frame: Vec<u8>) -> PyResult<Bound<'_, P
     }
     let (length, trailer) = (payload.len(), PyBytes::new(py, trailer));
     frame.truncate(length);
+    // The message may have had more memory, of a longer message before or of padding.
+    if frame.capacity() / 5 > length / 4 {
+        frame.shrink_to_fit();
+    }
     static OPENED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     OPENED.import(py, "lehr._frames", "opened")?.call1((frame.into_pyarray(py), trailer))
 }

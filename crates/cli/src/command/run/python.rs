@@ -11,7 +11,7 @@
 //! `lehr run` is killed.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Lines};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
@@ -99,7 +99,8 @@ impl Settings {
         let stem = Path::new(&file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         // As `python3 -m lehr serve` names the service of a file's functions.
         let letter = |letter: char| if letter.is_alphanumeric() || letter == '_' { letter } else { '_' };
-        let service = text("service")?.unwrap_or_else(|| format!("/{}", stem.chars().map(letter).collect::<String>()));
+        let service = text("service")?
+            .unwrap_or_else(|| format!("/{}", stem.chars().map(letter).collect::<String>().to_lowercase()));
         Ok(Self { file, interpreter: text("interpreter")?.unwrap_or_else(|| "python3".to_owned()), service })
     }
 }
@@ -125,9 +126,16 @@ impl Served {
             .map_err(|cause| environment(format!("{}: cannot be started: {cause}", program.display())))?;
         let mut process = Self(child);
         let out = process.0.stdout.take().ok_or_else(|| environment(format!("{file}: no standard output")))?;
-        let mut lines = BufReader::new(out).lines();
-        let first = lines.next().and_then(Result::ok).unwrap_or_default();
-        let Some(url) = first.split_whitespace().find(|word| word.starts_with("http://")) else {
+        let mut lines = Lines(BufReader::new(out));
+        // The file may print while it is read, before it is served.
+        let announced = lines.by_ref().find_map(|line| {
+            let url = address(&line);
+            if url.is_none() {
+                output::note(&format!("{file}: {line}"));
+            }
+            url
+        });
+        let Some(url) = announced else {
             let ended = process.0.wait().map(|status| status.to_string()).unwrap_or_default();
             return Err(environment(format!(
                 "{file}: {} -m lehr serve ended before it served ({ended}). Its message is above. The interpreter \
@@ -135,16 +143,36 @@ impl Served {
                 program.display()
             )));
         };
-        let url = url.trim_end_matches('.').to_owned();
         forward(file.clone(), lines)
             .map_err(|cause| environment(format!("{file}: no thread for its output: {cause}")))?;
         Ok((process, url))
     }
 }
 
+/// Returns the URL of the line with which `python3 -m lehr serve` says that it serves.
+fn address(line: &str) -> Option<String> {
+    let (_, rest) = line.strip_prefix("lehr: serving /")?.rsplit_once(" at ")?;
+    Some(rest.strip_suffix(". Ctrl-C ends.")?.to_owned())
+}
+
+/// The lines that a process prints, in any encoding.
+struct Lines(BufReader<ChildStdout>);
+
+impl Iterator for Lines {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        let mut line = Vec::new();
+        match self.0.read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => None,
+            Ok(_) => Some(String::from_utf8_lossy(&line).trim_end().to_owned()),
+        }
+    }
+}
+
 /// Shows what a Python file prints.
-fn forward(file: String, lines: Lines<BufReader<ChildStdout>>) -> std::io::Result<()> {
-    let show = move || lines.map_while(Result::ok).for_each(|line| output::note(&format!("{file}: {line}")));
+fn forward(file: String, lines: Lines) -> std::io::Result<()> {
+    let show = move || lines.for_each(|line| output::note(&format!("{file}: {line}")));
     thread::spawn("lehr-python-output", show).map(drop)
 }
 
