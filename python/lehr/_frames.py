@@ -29,6 +29,12 @@ def _read(trailer: bytes) -> tuple[np.dtype[Any], tuple[int, ...]]:
     return np.dtype(dtype), tuple(map(int, shape))
 
 
+# NumPy takes longer to write the name of a type than a short message takes.
+@lru_cache(maxsize=1024)
+def _told(dtype: np.dtype[Any], shape: tuple[int, ...]) -> str:
+    return f"{dtype} of shape {shape}"
+
+
 def travels_as_bytes(value: Any) -> bool:
     """Returns whether a value is an array of numbers. A subclass of ``ndarray`` may have more than numbers, so it is pickled."""
     return type(value) is np.ndarray and value.dtype.kind in _KINDS and value.ndim <= _DIMENSIONS_MAX
@@ -36,9 +42,7 @@ def travels_as_bytes(value: Any) -> bool:
 
 def told(value: Any) -> str:
     """Describes a value for an error message: the type and the shape of an array, else the type."""
-    if type(value) is np.ndarray:
-        return f"{value.dtype} of shape {value.shape}"
-    return "Python objects"
+    return _told(value.dtype, value.shape) if type(value) is np.ndarray else "Python objects"
 
 
 def packed(value: Any) -> tuple[NDArray[np.uint8] | bytes, bytes]:
