@@ -3,20 +3,20 @@
 :func:`run` calls a function once for each rank, with a :class:`Communicator`. A waiting rank releases the interpreter lock. For a given number of ranks, results are
 bit-identical for any division into threads and processes.
 
-==========================================================================================  =================================================================
-:meth:`~Communicator.send`, :meth:`~Communicator.receive`, :meth:`~Communicator.probe`       messages from one rank to another
-:meth:`~Communicator.start_send`, :meth:`~Communicator.start_receive`, :class:`Request`      the same, completed later
-:meth:`~Communicator.shift`, :meth:`~Communicator.exchange`, :class:`Grid`                   values to and from neighbours on a ring or a grid
-:meth:`~Communicator.barrier`                                                               wait until all ranks have arrived
-:meth:`~Communicator.broadcast`, :meth:`~Communicator.scatter`                               send the root's value to all ranks; send each rank its part
-:meth:`~Communicator.gather`, :meth:`~Communicator.all_gather`                               collect the values of all ranks at the root; at all ranks
-:meth:`~Communicator.all_to_all`                                                            send each rank a value, and receive one from each
-:meth:`~Communicator.reduce`, :meth:`~Communicator.all_reduce`                               combine the values of all ranks at the root; at all ranks
-:meth:`~Communicator.reduce_scatter`, :meth:`~Communicator.scan`                             combine the values in parts; up to each rank
-:meth:`~Communicator.map_reduce`                                                            group values by their keys, and reduce each group
-:meth:`~Communicator.split`, :meth:`~Communicator.duplicate`                                 communicators of some of the ranks; of all ranks
-:meth:`~Communicator.window`, :class:`Window`                                               read and write the arrays of other threads
-==========================================================================================  =================================================================
+=======================================================================================  ===========================================================
+:meth:`~Communicator.send`, :meth:`~Communicator.receive`, :meth:`~Communicator.probe`   messages from one rank to another
+:meth:`~Communicator.start_send`, :meth:`~Communicator.start_receive`, :class:`Request`  the same, completed later
+:meth:`~Communicator.shift`, :meth:`~Communicator.exchange`, :class:`Grid`               values to and from neighbours on a ring or a grid
+:meth:`~Communicator.barrier`                                                            wait until all ranks have arrived
+:meth:`~Communicator.broadcast`, :meth:`~Communicator.scatter`                           send the root's value to all ranks; send each rank its part
+:meth:`~Communicator.gather`, :meth:`~Communicator.all_gather`                           collect the values of all ranks at the root; at all ranks
+:meth:`~Communicator.all_to_all`                                                         send each rank a value, and receive one from each
+:meth:`~Communicator.reduce`, :meth:`~Communicator.all_reduce`                           combine the values of all ranks at the root; at all ranks
+:meth:`~Communicator.reduce_scatter`, :meth:`~Communicator.scan`                         combine the values in parts; up to each rank
+:meth:`~Communicator.map_reduce`                                                         group values by their keys, and reduce each group
+:meth:`~Communicator.split`, :meth:`~Communicator.duplicate`                             communicators of some of the ranks; of all ranks
+:meth:`~Communicator.window`, :class:`Window`                                            read and write the arrays of other threads
+=======================================================================================  ===========================================================
 
 Every call takes any value: arrays of numbers travel as their bytes, other values as pickles. All ranks must call collectives in the same order. If ranks pass
 incompatible arrays, or different roots or operations, the call raises a ``ValueError`` on all ranks.
