@@ -391,14 +391,13 @@ def serve(
     """
     if isinstance(service, Service):
         services = {_path_of(type(service)) if path is None else path: service}
-    elif _is_functions(service):
-        functions = _functions(service)
+    elif functions := _functions(service):
         services = {f"/{functions[0].__name__}" if path is None else path: _service_of(functions, path)}
     elif isinstance(service, Mapping) and service and path is None:
-        services = {where: _service_of(_functions(one), where) if _is_functions(one) else typing.cast(Service, one) for where, one in service.items()}
+        services = {where: _service_of(functions, where) if (functions := _functions(one)) else typing.cast(Service, one) for where, one in service.items()}
     else:
         raise TypeError(
-            f"Expected a Service or functions, or a dict of them by path, which says itself where they stand. Got {service!r} with path={path!r} instead."
+            f"Expected a Service or functions, or a dict of them by path. With a dict, leave 'path' out. Got {service!r} with path={path!r} instead."
         )
     for where, one in services.items():
         if not isinstance(one, Service):
@@ -424,13 +423,10 @@ def serve(
     return Server(services, listening, insecure=insecure, threads=workers, queue=waiting, keep=folder)
 
 
-def _is_functions(served: Any) -> bool:
-    several = served if isinstance(served, list | tuple) else [served]
-    return bool(several) and all(inspect.isfunction(one) for one in several)
-
-
 def _functions(served: Any) -> list[types.FunctionType]:
-    return list(served) if isinstance(served, list | tuple) else [served]
+    """Returns the functions that form a service; none if something else is served."""
+    several = list(served) if isinstance(served, list | tuple) else [served]
+    return several if all(inspect.isfunction(one) for one in several) else []
 
 
 def _service_of(functions: list[types.FunctionType], path: str | None) -> Service:

@@ -45,6 +45,14 @@ const BLOCK: usize = 512;
 /// The maximum number of bytes that are sent without releasing the interpreter lock.
 const AT_ONCE_MAX: usize = 1 << 12;
 
+fn ended() -> PyErr {
+    errors::rank("the program of this rank has returned: it cannot communicate any more")
+}
+
+fn stopped() -> PyErr {
+    errors::rank("the program was stopped")
+}
+
 fn not_contiguous() -> PyErr {
     errors::value(
         "expected a C-contiguous array, whose values can be used where they lie. Pass np.ascontiguousarray(array).",
@@ -84,7 +92,6 @@ impl Rank {
     }
 
     fn communicator(&mut self) -> PyResult<&mut Communicator> {
-        let ended = || errors::rank("the program of this rank has returned: it cannot communicate any more");
         self.communicator.as_mut().ok_or_else(ended)
     }
 
@@ -97,7 +104,7 @@ impl Rank {
         let (pending, stop) = (self.pending.clone(), self.stop.clone());
         let communicator = self.communicator()?;
         match pending.wait_for(py, || call(communicator), &stop) {
-            None => Err(errors::rank("the program was stopped")),
+            None => Err(stopped()),
             Some(outcome) => outcome.map_err(|error| errors::of_ranks(&error)),
         }
     }
@@ -134,8 +141,8 @@ impl Rank {
         self.communicator = None;
     }
 
-    /// Checks that all ranks make the call that `own` describes. The ranks exchange hashes of the descriptions of their calls. They
-    /// exchange the descriptions only if the hashes differ.
+    /// Checks that all ranks make the call that `own` describes. The ranks exchange hashes of the descriptions of their
+    /// calls. They exchange the descriptions only if the hashes differ.
     pub(crate) fn agree(&mut self, py: Python<'_>, own: &str) -> PyResult<()> {
         let mut numbers = vec![0; self.size];
         let (number, all) = ([xxh3_64(own.as_bytes())], &mut numbers);

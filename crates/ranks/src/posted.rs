@@ -94,7 +94,7 @@ impl Communicator {
         let label = Label { context: self.group.context(Traffic::Messages), tag, receipt };
         self.fabric.send(self.group.world(to), label, Cow::Borrowed(bytemuck::cast_slice(values)))?;
         let wanted = Wanted { source: Some(to), tag: Some(receipt) };
-        Ok(PostedSend { receipt: self.posted(Traffic::Receipts, wanted, "post_send"), is_over: false })
+        Ok(PostedSend { receipt: self.posted(Traffic::Receipts, wanted, "post_send") })
     }
 
     fn posted(&self, traffic: Traffic, wanted: Wanted, waiting_in: &'static str) -> PostedReceive {
@@ -134,10 +134,9 @@ impl PostedReceive {
     /// assert_eq!(first.unwrap(), [1]);
     /// ```
     pub fn has_come(&mut self, context: &mut Context<'_>) -> bool {
-        if self.early.is_none()
-            && let Poll::Ready(outcome) = self.take(context)
-        {
-            self.early = Some(outcome);
+        if self.early.is_none() {
+            let outcome = self.take(context);
+            self.keep(outcome);
         }
         self.early.is_some()
     }
@@ -171,11 +170,17 @@ impl PostedReceive {
         if self.early.is_none() {
             let Self { fabric, pattern, turn, waiting_in, .. } = self;
             let outcome = fabric.poll_in_background(pattern, turn, waiting_in, context);
-            if let Poll::Ready(outcome) = self.taken(outcome) {
-                self.early = Some(outcome);
-            }
+            let outcome = self.taken(outcome);
+            self.keep(outcome);
         }
         self.early.is_some()
+    }
+
+    /// Keeps an outcome for who awaits it.
+    fn keep(&mut self, outcome: Poll<Result<Message, Error>>) {
+        if let Poll::Ready(outcome) = outcome {
+            self.early = Some(outcome);
+        }
     }
 
     fn take(&mut self, context: &mut Context<'_>) -> Poll<Result<Message, Error>> {
@@ -233,7 +238,6 @@ impl Drop for PostedReceive {
 #[must_use = "only an awaited send says that the message was received"]
 pub struct PostedSend {
     receipt: PostedReceive,
-    is_over: bool,
 }
 
 impl PostedSend {
@@ -258,15 +262,14 @@ impl Future for PostedSend {
     type Output = Result<(), Error>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let outcome = Pin::new(&mut self.receipt).poll(context);
-        self.is_over = outcome.is_ready();
-        outcome.map_ok(drop)
+        Pin::new(&mut self.receipt).poll(context).map_ok(drop)
     }
 }
 
 impl Drop for PostedSend {
     fn drop(&mut self) {
-        if !self.is_over && self.receipt.early.is_none() {
+        // A receipt that has not come still has its ticket.
+        if self.receipt.turn.number().is_some() {
             // A later synchronous send discards the receipt.
             self.receipt.group.owe(self.receipt.pattern);
         }

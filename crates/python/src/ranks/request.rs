@@ -8,8 +8,8 @@ use lehr_ranks::{PostedReceive, PostedSend, Status};
 use lehr_sync::{Arc, Mutex, Weak, process::Flag};
 use pyo3::prelude::*;
 
-use super::frame;
 use super::lock::Lock;
+use super::{ended, frame, stopped};
 use crate::errors;
 use crate::waiting::wait_for;
 
@@ -131,14 +131,6 @@ impl Request {
     fn has_come(&self, context: &mut Context<'_>) -> bool {
         self.slot.lock().as_mut().is_none_or(|started| started.has_come(context))
     }
-}
-
-fn ended() -> PyErr {
-    errors::rank("the program of this rank has returned: it cannot communicate any more")
-}
-
-fn stopped() -> PyErr {
-    errors::rank("the program was stopped")
 }
 
 #[pymethods]

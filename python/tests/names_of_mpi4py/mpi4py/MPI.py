@@ -61,7 +61,8 @@ class Datatype:
     def size(self):
         return self.dtype.itemsize
 
-    Get_size = property(lambda self: lambda: self.dtype.itemsize)
+    def Get_size(self):
+        return self.size
 
 
 BYTE, CHAR, INT, LONG, INT64_T, FLOAT, DOUBLE = map(Datatype, ("u1", "S1", "i4", "i8", "i8", "f4", "f8"))
@@ -104,7 +105,7 @@ def _noted(status, source, tag, value=None):
 
 def _read(spec):
     """Returns a flat view of the array in a buffer specification, and the counts and displacements. The specification is an array, or a list of an array, counts, and a type."""
-    parts = [part for part in (spec if isinstance(spec, list | tuple) else [spec])]
+    parts = list(spec) if isinstance(spec, list | tuple) else [spec]
     datatype = parts.pop() if len(parts) > 1 and isinstance(parts[-1], str | Datatype) else None
     memory = np.empty(0) if parts[0] is None else np.asarray(parts[0])
     view = memory.reshape(-1)
@@ -112,10 +113,11 @@ def _read(spec):
     if isinstance(datatype, Datatype) and view.dtype != datatype.dtype and view.dtype.itemsize == 1:
         view = view.view(datatype.dtype)
     rest = parts[1:]
-    if len(rest) == 1 and isinstance(rest[0], list | tuple) and len(rest[0]) == 2 and not all(isinstance(part, int) for part in rest[0]):
-        rest = list(rest[0])
-    elif len(rest) == 1 and isinstance(rest[0], tuple) and len(rest[0]) == 2:
-        rest = list(rest[0])
+    if len(rest) == 1 and isinstance(rest[0], list | tuple) and len(rest[0]) == 2:
+        counts, displacements = rest[0]
+        # Two numbers in a list are the counts of two ranks; a tuple has counts and displacements.
+        if isinstance(rest[0], tuple) or not (isinstance(counts, int) and isinstance(displacements, int)):
+            rest = [counts, displacements]
     return view, rest[0] if rest else None, rest[1] if len(rest) > 1 else None
 
 
