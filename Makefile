@@ -251,6 +251,19 @@ bench-python: need $(PYTHON_ENVIRONMENT)/.installed $(PYTHON_PEERS)/.installed #
 bench-calls: python ## fit, predict, transform and score of each estimator of the Python package beside scikit-learn's, in turns (some minutes; nobody else on the machine)
 	@$(PYTHON_ENVIRONMENT)/bin/python lab/runners/calls/side_by_side.py --record lab/records/local/calls.json
 
+COMPOUNDS_PEERS := target/peers/compounds
+
+bench-compounds: need $(COMPOUNDS_PEERS)/.installed ## from the SMILES of 41,119 compounds to clusters, beside RDKit and Butina, in turns (LEHR_DATA has the compounds; ten minutes; nobody else on the machine)
+	@test -n "$(LEHR_DATA)" || { echo "bench-compounds: LEHR_DATA is not set: the folder with chem/dtp_aids41k.tsv.gz"; exit 2; }
+	@cargo build --quiet --release -p lehr
+	@gunzip -c $(LEHR_DATA)/chem/dtp_aids41k.tsv.gz | tail -n +2 | awk -F'\t' '{ print $$2, $$1 }' > $(COMPOUNDS_PEERS)/compounds.smi
+	@$(COMPOUNDS_PEERS)/bin/python lab/runners/compounds/side_by_side.py $(COMPOUNDS_PEERS)/compounds.smi --lehr $(TARGET)/release/lehr --record lab/records/local/compounds.json
+
+$(COMPOUNDS_PEERS)/.installed: lab/runners/compounds/requirements.txt
+	@$(PYTHON) -m venv $(COMPOUNDS_PEERS)
+	@$(COMPOUNDS_PEERS)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
 RANKS_PEERS := target/peers/ranks
 
 bench-ranks-python: need $(PYTHON_ENVIRONMENT)/.installed $(RANKS_PEERS)/.installed ## messages and collectives of Python programs on two ranks, beside mpi4py, in turns (a minute; nobody else on the machine)

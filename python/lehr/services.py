@@ -24,7 +24,9 @@ workflow.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
+import hashlib
 import inspect
 import ipaddress
 import json
@@ -39,6 +41,7 @@ import typing
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from lehr import _checks, _native
@@ -597,9 +600,20 @@ class _Program:
         return {
             "name": contract,
             "version": {"major": version[0], "minor": version[1]},
-            "state": {"title": kind.__name__, **state},
+            # The hash of the contract covers this comment, so workflows tell the answers of changed code apart.
+            "state": {"title": kind.__name__, "$comment": f"source {self._source()}", **state},
             "operations": {name: handler.outline() for name, handler in self._handlers.items()},
         }
+
+    def _source(self) -> str:
+        """Returns a hash of the files that define the handlers. Modules that these files import don't count."""
+        digest = hashlib.sha256()
+        functions = (inspect.unwrap(handler.function) for handler in self._handlers.values())
+        for file in sorted({function.__code__.co_filename for function in functions}):
+            # Code without a file, such as that of a notebook, has no hash.
+            with contextlib.suppress(OSError):
+                digest.update(Path(file).read_bytes())
+        return digest.hexdigest()[:32]
 
     def show(self, state: Any) -> None:
         self.service.state = state
@@ -658,7 +672,7 @@ class _Handler:
     def __init__(self, name: str, mark: _Mark, function: Any, attribute: str) -> None:
         if not inspect.isfunction(function) or inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise TypeError(f"A handler is a method or a coroutine. Got {attribute} instead.")
-        self.name, self.mark, self.attribute = name, mark, attribute
+        self.name, self.mark, self.attribute, self.function = name, mark, attribute, function
         parameters = list(inspect.signature(function).parameters.values())[1:]
         hints = _hints(function)
         kinds = [parameter.kind for parameter in parameters]

@@ -192,6 +192,21 @@ def test_a_run_that_fails_in_python_is_resumed(command, tmp_path, environment):
     assert "done before: count" in ended.stderr and "the most frequent word: to" in ended.stdout
 
 
+def test_an_unchanged_step_is_not_run_again(command, tmp_path, environment):
+    _write(tmp_path, "cache = true\n" + WORDS)
+
+    def repeated():
+        ended = subprocess.run([command, "run", "words.toml"], capture_output=True, text=True, timeout=60, cwd=tmp_path, env=environment)
+        assert ended.stdout == "the most frequent word: to\n", ended.stderr
+        return [name for name in ("count", "top") if f"{name}: unchanged; its answer is from words-1" not in ended.stderr]
+
+    assert repeated() == ["count", "top"]
+    assert repeated() == []
+    # Another source is another version, and gives another fingerprint to both of its functions.
+    (tmp_path / "steps.py").write_text(STEPS + "\n# changed\n")
+    assert repeated() == ["count", "top"]
+
+
 def test_python_ends_with_a_run_that_is_killed(command, tmp_path, environment):
     _write(tmp_path, steps=STEPS.replace("return max(counts, key=counts.get)", "import asyncio; await asyncio.sleep(60)"))
     process = subprocess.Popen([command, "run", str(tmp_path / "words.toml"), "--keep", str(tmp_path / "kept")], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

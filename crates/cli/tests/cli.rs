@@ -22,6 +22,7 @@ mod cli {
     mod kmedoids;
     mod lab;
     mod manual;
+    mod many_nodes;
     mod matrix;
     mod minibatch;
     mod mixture;
@@ -43,6 +44,7 @@ mod cli {
     mod stop_and_resume;
     mod trace;
     mod trace_file;
+    mod unattended;
     mod workflow_files;
     mod workflows;
 }

@@ -12,6 +12,7 @@
 //! | requesting a job, waiting for it, reading its rows | the operations in [`jobs`] |
 //! | a method of your own | [`Method`], and `examples/joined_method.rs` |
 //! | the results of finished jobs, by name | [`reports`] |
+//! | the items that are most like a chosen item | [`neighbors`] |
 //! | the cores, threads and processes of jobs | [`Settings`] |
 //! | running a job in several processes | [`processes`] |
 //! | data sets of other nodes | [`fetch`], [`store`], [`upload`] |
@@ -35,6 +36,7 @@ pub mod jobs;
 mod matrix;
 mod method;
 mod methods;
+pub mod neighbors;
 mod options;
 mod predict;
 pub mod processes;

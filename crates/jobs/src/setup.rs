@@ -11,6 +11,7 @@ use crate::declared::{Declared, Fits};
 use crate::jobs::Jobs;
 use crate::method::{AnyMethod, Method};
 use crate::methods;
+use crate::neighbors::Neighbors;
 use crate::reports::Reports;
 use crate::service::{MethodService, described};
 use crate::settings::Settings;
@@ -210,6 +211,7 @@ impl Setup {
             fixed: fixed(),
         };
         host.register(Reports::default);
+        host.register(Neighbors::default);
         for contract in Self::contracts() {
             let kind = if contract == Datasets::NAME { datasets.clone() } else { method.clone() };
             let setup = self.clone();

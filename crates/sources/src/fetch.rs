@@ -710,7 +710,7 @@ impl Bringing {
         let url = self.transfer.url.clone();
         let from =
             self.transfer.mark.clone().filter(|_| self.transfer.bytes > 0).map(|mark| (self.transfer.bytes, mark));
-        let asked = TransferRequest { url, from: from.clone(), form: None };
+        let asked = TransferRequest { url, from: from.clone(), post: None };
         let answered = self.getter.ask(asked).await.map_err(|fault| match fault.code() {
             Code::Unavailable => Broken::Again(fault),
             _ => Broken::Never(fault),

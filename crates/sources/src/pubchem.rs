@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use crate::allowed::Allowed;
 use crate::compounds::{FINGERPRINT, Found, SMILES, TITLE};
-use crate::transfer::{Bounds, Getter, TransferRequest};
+use crate::transfer::{Bounds, Getter, Post, TransferRequest};
 
 /// The path of the service for PubChem.
 pub const PUBCHEM: &str = "/pubchem";
@@ -278,7 +278,11 @@ impl PubChem {
         loop {
             self.turn(clock).await?;
             tries += 1;
-            let asked = TransferRequest { url: format!("{}{path}", self.state.base), form: form.clone(), from: None };
+            let asked = TransferRequest {
+                url: format!("{}{path}", self.state.base),
+                from: None,
+                post: form.clone().map(Post::Form),
+            };
             let fault = match self.once(asked).await {
                 Ok(answer) => return Ok(answer),
                 Err(fault) => fault,

@@ -78,8 +78,17 @@ pub(crate) struct TransferRequest {
     pub(crate) url: String,
     /// The position of the first requested byte, and the validator of the version to which the earlier bytes belong.
     pub(crate) from: Option<(u64, String)>,
-    /// A URL-encoded form to post; without a form, the request is a GET.
-    pub(crate) form: Option<String>,
+    /// What to post; without it, the request is a GET.
+    pub(crate) post: Option<Post>,
+}
+
+/// The body of a POST.
+#[derive(Clone, Debug)]
+pub(crate) enum Post {
+    /// A URL-encoded form.
+    Form(String),
+    /// JSON.
+    Json(String),
 }
 
 /// The response: its status and headers, and the bytes as they arrive. Dropping the response ends the transfer.
@@ -187,7 +196,7 @@ async fn follow(
         if redirections > bounds.redirects {
             return Err(refuse(&format!("more than {} times", bounds.redirects)));
         }
-        if asked.form.is_some() {
+        if asked.post.is_some() {
             return Err(refuse("what was posted"));
         }
         let next = allowed.target(&location).map_err(|fault| refuse(&format!("to {location:?}")).caused_by(&fault))?;
@@ -237,7 +246,12 @@ async fn exchange(
 
 fn request(target: &Target, asked: &TransferRequest) -> Result<Request<Full<Bytes>>, Fault> {
     let bad = |what: &dyn fmt::Display| Fault::new(Code::InvalidValue, format!("this cannot be asked: {what}"));
-    let mut request = Request::new(Full::new(Bytes::from(asked.form.clone().unwrap_or_default())));
+    let (media_type, body) = match &asked.post {
+        None => (None, ""),
+        Some(Post::Form(form)) => (Some("application/x-www-form-urlencoded"), form.as_str()),
+        Some(Post::Json(json)) => (Some("application/json"), json.as_str()),
+    };
+    let mut request = Request::new(Full::new(Bytes::from(body.to_owned())));
     *request.uri_mut() = target.path.parse().map_err(|error: hyper::http::uri::InvalidUri| bad(&error))?;
     let value = |text: &str| HeaderValue::try_from(text).map_err(|error| bad(&error));
     let headers = request.headers_mut();
@@ -250,8 +264,8 @@ fn request(target: &Target, asked: &TransferRequest) -> Result<Request<Full<Byte
         headers.insert(header::RANGE, value(&format!("bytes={from}-"))?);
         headers.insert(header::IF_RANGE, value(mark)?);
     }
-    if asked.form.is_some() {
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
+    if let Some(media_type) = media_type {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
         *request.method_mut() = Method::POST;
     }
     Ok(request)

@@ -3,6 +3,7 @@
 mod fetching;
 mod pubchem;
 mod stand_in;
+mod webhook;
 
 use lehr_runtime::{Builder, Clock, Dispatcher};
 

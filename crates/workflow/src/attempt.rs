@@ -1,5 +1,5 @@
 //! One attempt at one item of a step. An attempt fetches data sets, sends the operation, and waits for the job if the
-//! operation begins one.
+//! operation begins one. An attempt of a cached step first looks for the answer of an earlier run.
 
 use std::time::Duration;
 
@@ -9,11 +9,12 @@ use lehr_runtime::{Port, Reply};
 use lehr_services::{Action, Code, Fault, Format, Link, Message, Options, Reference, Verb};
 use serde_json::{Value, json};
 
+use crate::cache::{self, Recalled};
 use crate::machine::Item;
 use crate::plan::{CANCEL, WAIT};
-use crate::run::JobProgress;
+use crate::run::{CachedAnswer, JobProgress};
 use crate::runner::RunnerMessage;
-use crate::service::WORKFLOWS;
+use crate::service::{Recall, WORKFLOWS, WorkflowState};
 use crate::surroundings::Surroundings;
 
 /// The name of the operation that continues a cancelled job.
@@ -43,6 +44,9 @@ pub(crate) struct Attempt {
     pub(crate) timeout: Option<Duration>,
     /// The data sets to fetch, each with the node that has it.
     pub(crate) fetch: Vec<(Option<String>, String)>,
+    /// The places in the body at which an answer of a step on another node stands, each with the node. The data sets of
+    /// these answers follow.
+    pub(crate) follow: Vec<(Option<String>, String)>,
     pub(crate) is_job: bool,
     /// The job that was already begun for the item.
     pub(crate) job: Option<String>,
@@ -52,14 +56,89 @@ pub(crate) struct Attempt {
     /// Receives the job that this attempt begins. The port is closed when no job is wanted any longer. If the port
     /// refuses a job because it is closed, the attempt cancels the job.
     pub(crate) ordered: Port<String>,
+    /// The service that keeps the runs, if the step is cached.
+    pub(crate) cache: Option<Cache>,
+}
+
+/// How an attempt uses the answers of earlier runs.
+pub(crate) struct Cache {
+    pub(crate) runs: Reference<WorkflowState>,
+    /// Whether the attempt may take an earlier answer.
+    pub(crate) may_recall: bool,
+    /// Whether this is the first attempt at the item. The answer of another attempt may be that of the first, which may
+    /// have seen other data. So later runs cannot take it.
+    pub(crate) is_first: bool,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) output: Value,
+    pub(crate) cached: Option<CachedAnswer>,
 }
 
 impl Attempt {
     /// Makes the attempt, and returns the answer of the operation or of its job.
-    pub(crate) async fn make(mut self, told: &Port<RunnerMessage>) -> Result<Value, Fault> {
+    pub(crate) async fn make(mut self, told: &Port<RunnerMessage>) -> Result<Answer, Fault> {
         for (from, dataset) in std::mem::take(&mut self.fetch) {
-            self.bring(from.as_deref(), &dataset).await?;
+            self.bring(from.as_deref(), &dataset, &dataset).await?;
         }
+        for (from, pointer) in std::mem::take(&mut self.follow) {
+            self.bring_all(from.as_deref(), &pointer).await?;
+        }
+        let Some(cache) = self.cache.take() else {
+            return Ok(Answer { output: self.answer(told).await?, cached: None });
+        };
+        let fingerprint = self.fingerprint().await?;
+        if cache.may_recall
+            && let Some(found) = cache.runs.call(Recall { fingerprint: fingerprint.clone() }).await?.recalled
+            && let Some(answer) = self.recalled(found).await?
+        {
+            return Ok(answer);
+        }
+        let output = self.answer(told).await?;
+        // Data may have changed while the step was done.
+        if !cache.is_first || self.fingerprint().await? != fingerprint {
+            return Ok(Answer { output, cached: None });
+        }
+        let contents = cache::named(&output, &self.checksums().await?);
+        Ok(Answer { output, cached: Some(CachedAnswer { fingerprint, contents, job: None, from: None }) })
+    }
+
+    async fn checksums(&self) -> Result<cache::Checksums, Fault> {
+        cache::checksums(self.places.datasets(self.node.as_deref())).await
+    }
+
+    async fn fingerprint(&self) -> Result<String, Fault> {
+        let info = self.places.lookup(self.node.as_deref(), &self.service).await?;
+        let request = cache::Request {
+            node: self.node.as_deref(),
+            service: &self.service,
+            operation: &self.operation,
+            body: &self.body,
+            is_job: self.is_job,
+        };
+        Ok(request.fingerprint(&info, &self.checksums().await?))
+    }
+
+    /// Returns an earlier answer, if its data sets and its job still exist.
+    async fn recalled(&self, found: Recalled) -> Result<Option<Answer>, Fault> {
+        let now = self.checksums().await?;
+        if found.cached.contents.iter().any(|(name, checksum)| now.get(name) != Some(checksum)) {
+            return Ok(None);
+        }
+        if self.is_job {
+            let Some(job) = &found.cached.job else { return Ok(None) };
+            let waited = self.send(WAIT, json!({ "job": job, "timeout_ms": 0 }), None).await;
+            // The job's service may have forgotten the job, or another job may have its name.
+            if waited.ok().as_ref() != Some(&found.output) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(Answer { output: found.output, cached: Some(found.cached) }))
+    }
+
+    async fn answer(&mut self, told: &Port<RunnerMessage>) -> Result<Value, Fault> {
         if !self.is_job {
             let key = Some(self.key.clone());
             return self.send(&self.operation, self.body.clone(), key).await;
@@ -189,9 +268,39 @@ impl Attempt {
         Options { within, key, ..Options::default() }
     }
 
+    /// Copies the data sets that the answer at a place in the body names, from the node of the answer. Puts their names on
+    /// the node of this step there.
+    async fn bring_all(&mut self, from: Option<&str>, pointer: &str) -> Result<(), Fault> {
+        let Some(answer) = self.body.pointer(pointer).filter(|answer| has_texts(answer)).cloned() else {
+            return Ok(());
+        };
+        let there = match cache::checksums(self.places.datasets(from)).await {
+            Ok(there) => cache::named(&answer, &there),
+            // The run may not read the data sets there. So an answer can only name them by chance.
+            Err(fault) if fault.code() == Code::PermissionDenied => return Ok(()),
+            Err(fault) => return Err(fault),
+        };
+        if there.is_empty() {
+            return Ok(());
+        }
+        let here = self.checksums().await?;
+        for (dataset, checksum) in there {
+            if here.get(&dataset) == Some(&checksum) {
+                continue;
+            }
+            // A data set of that name may be there already, with other contents, and may be another run's.
+            let name = format!("brought/{}/{dataset}", checksum.get(..16).unwrap_or(&checksum));
+            self.bring(from, &dataset, &name).await?;
+            if let Some(answer) = self.body.pointer_mut(pointer) {
+                rename(answer, &dataset, &name);
+            }
+        }
+        Ok(())
+    }
+
     /// Copies a data set to the node of the step, unless it is there. Between nodes, the data set travels as an Arrow
     /// stream. Within this process, the data set is passed as a handle.
-    async fn bring(&self, from: Option<&str>, dataset: &str) -> Result<(), Fault> {
+    async fn bring(&self, from: Option<&str>, dataset: &str, name: &str) -> Result<(), Fault> {
         if from == self.node.as_deref() {
             return Ok(());
         }
@@ -203,11 +312,30 @@ impl Attempt {
         let (there, here) = (of(from)?, of(self.node.as_deref())?);
         // A step that is tried again already has its data sets.
         let wanted = checksum(&there, dataset).await?;
-        if wanted.is_some() && checksum(&here, dataset).await? == wanted {
+        if wanted.is_some() && checksum(&here, name).await? == wanted {
             return Ok(());
         }
         let table = lehr_jobs::fetch(&there, dataset).await?;
-        lehr_jobs::store(&here, dataset, &table, true).await.map(|_| ())
+        lehr_jobs::store(&here, name, &table, true).await.map(|_| ())
+    }
+}
+
+fn has_texts(value: &Value) -> bool {
+    match value {
+        Value::String(_) => true,
+        Value::Array(entries) => entries.iter().any(has_texts),
+        Value::Object(fields) => fields.values().any(has_texts),
+        _ => false,
+    }
+}
+
+/// Replaces the texts in a value that are a name.
+fn rename(value: &mut Value, from: &str, to: &str) {
+    match value {
+        Value::String(text) if text == from => to.clone_into(text),
+        Value::Array(entries) => entries.iter_mut().for_each(|entry| rename(entry, from, to)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| rename(field, from, to)),
+        _ => {}
     }
 }
 
@@ -216,7 +344,12 @@ async fn checksum(datasets: &Reference<Datasets>, name: &str) -> Result<Option<S
     Ok(datasets.get().await?.datasets.get(name).map(|found| found.checksum.clone()))
 }
 
-async fn send(link: &dyn Link, operation: &str, body: (Format, Vec<u8>), options: Options) -> Result<Vec<u8>, Fault> {
+pub(crate) async fn send(
+    link: &dyn Link,
+    operation: &str,
+    body: (Format, Vec<u8>),
+    options: Options,
+) -> Result<Vec<u8>, Fault> {
     let (format, body) = body;
     let action = Action::Operation(operation.to_owned());
     // The request is marked as coming from outside, because a workflow must not send requests that only the service may
@@ -235,4 +368,18 @@ pub(crate) async fn cancel_job(places: Surroundings, node: Option<String>, servi
         send(&*link, CANCEL, (Format::Json, body), Options { within: Some(REMOTE), ..Options::default() }).await
     };
     let _unheard = asked.await;
+}
+
+/// Returns whether another attempt may succeed after this fault.
+pub(crate) fn may_pass(fault: &Fault) -> bool {
+    let code = fault.code();
+    code.may_pass()
+        || matches!(
+            code,
+            Code::OperationFailed
+                | Code::ResponseTimeout
+                | Code::OperationCancelled
+                | Code::StaleReference
+                | Code::StartFailed
+        )
 }

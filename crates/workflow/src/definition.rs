@@ -7,11 +7,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::condition::Condition;
 use crate::machine::Node;
-use crate::template::{Source, Template};
+use crate::notice::Notice;
+use crate::template::{Source, Template, skipped};
+use crate::trigger::Trigger;
 
 /// The names that references use for sources other than steps. A step cannot have such a name.
-const RESERVED: [&str; 3] = ["parameters", "item", "index"];
+const RESERVED: [&str; 4] = ["parameters", "item", "index", "run"];
 
 /// The maximum number of steps in a workflow.
 const STEPS_MAX: usize = 1000;
@@ -79,6 +82,16 @@ pub(crate) struct Definition {
     #[serde(default)]
     #[schemars(range(min = 1, max = 1024))]
     pub(crate) parallel: Option<usize>,
+    /// Whether steps take the answer of an earlier run if their inputs are unchanged. A step may say otherwise. Default:
+    /// no.
+    #[serde(default)]
+    pub(crate) cache: bool,
+    /// When a node begins a run by itself, once a client has scheduled the workflow.
+    #[serde(default)]
+    pub(crate) triggers: BTreeMap<String, Trigger>,
+    /// Requests that are sent when a run has ended, to tell someone.
+    #[serde(default)]
+    pub(crate) notify: BTreeMap<String, Notice>,
 }
 
 /// A parameter: a plain default, or a description of the parameter's value.
@@ -120,6 +133,15 @@ pub(crate) struct Described {
     /// The value if no value is given. Without a default, a value must be given.
     #[serde(default)]
     pub(crate) default: Option<Value>,
+    /// The minimum of a number.
+    #[serde(default)]
+    pub(crate) minimum: Option<f64>,
+    /// The maximum of a number.
+    #[serde(default)]
+    pub(crate) maximum: Option<f64>,
+    /// The values that are allowed. Default: all values of the type.
+    #[serde(default)]
+    pub(crate) one_of: Vec<Value>,
 }
 
 /// The types of values.
@@ -189,6 +211,22 @@ pub(crate) struct Step {
     /// Data sets that are copied to the node of the step before it begins.
     #[serde(default)]
     pub(crate) fetch: Vec<Fetch>,
+    /// The condition under which the step is done. Otherwise it is skipped. Default: the step is done.
+    #[serde(default)]
+    pub(crate) when: Option<Condition>,
+    /// Whether the step takes the answer of an earlier run if its inputs are unchanged. Default: as the workflow says.
+    #[serde(default)]
+    pub(crate) cache: Option<bool>,
+}
+
+impl Step {
+    /// Returns a skipped step without whose answer this step cannot be done, if there is one.
+    pub(crate) fn needed_but(&self, is_skipped: &dyn Fn(&str) -> bool) -> Option<String> {
+        let when = self.when.as_ref().map(Condition::written);
+        let datasets = self.fetch.iter().map(|fetch| Value::String(fetch.dataset.clone()));
+        let values = self.with.iter().chain(&self.map).cloned().chain(when).chain(datasets);
+        values.into_iter().find_map(|value| skipped(&value, is_skipped))
+    }
 }
 
 /// A data set that a step needs on its node.
@@ -316,6 +354,11 @@ impl Workflow {
         (name, &self.definition.steps[name])
     }
 
+    /// Returns whether a step takes the answer of an earlier run if its inputs are unchanged.
+    pub(crate) fn is_cached(&self, step: &Step) -> bool {
+        step.cache.unwrap_or(self.definition.cache)
+    }
+
     pub(crate) fn number(&self, name: &str) -> Option<usize> {
         self.order.iter().position(|step| step == name)
     }
@@ -350,6 +393,14 @@ impl Workflow {
         found
     }
 
+    /// Returns the description of a parameter; empty if the file has none.
+    pub fn meaning(&self, parameter: &str) -> &str {
+        match self.definition.parameters.get(parameter) {
+            Some(Parameter::Described(described)) => &described.about,
+            _ => "",
+        }
+    }
+
     /// Converts a parameter's value that was typed as text. Returns a value of the parameter's type if the text can be
     /// read as such a value, and a string otherwise.
     ///
@@ -360,7 +411,7 @@ impl Workflow {
     /// assert_eq!((workflow.typed("k", "7"), workflow.typed("id", "7")), (7.into(), "7".into()));
     /// ```
     pub fn typed(&self, name: &str, text: &str) -> Value {
-        let is_text = |parameter: &Parameter| parameter.schema() == Kind::String.schema();
+        let is_text = |parameter: &Parameter| parameter.schema()["type"] == "string";
         match self.definition.parameters.get(name) {
             Some(parameter) if !is_text(parameter) => {
                 serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
@@ -416,7 +467,7 @@ impl Parameter {
     /// Returns the schema of the parameter's value.
     pub(crate) fn schema(&self) -> Value {
         let kind = match self {
-            Self::Described(described) => described.kind,
+            Self::Described(described) => return described.schema(),
             Self::Default(Plain::Flag(_)) => Kind::Boolean,
             Self::Default(Plain::Whole(_)) => Kind::Integer,
             Self::Default(Plain::Number(_)) => Kind::Number,
@@ -431,6 +482,22 @@ impl Parameter {
             Self::Described(described) => described.default.clone(),
             Self::Default(plain) => serde_json::to_value(plain).ok(),
         }
+    }
+}
+
+impl Described {
+    fn schema(&self) -> Value {
+        let mut schema = self.kind.schema();
+        let bounds = [("minimum", self.minimum), ("maximum", self.maximum)];
+        for (name, bound) in bounds {
+            if let Some(bound) = bound {
+                schema[name] = bound.into();
+            }
+        }
+        if !self.one_of.is_empty() {
+            schema["enum"] = self.one_of.clone().into();
+        }
+        schema
     }
 }
 
@@ -465,7 +532,15 @@ fn links(tree: &Tree, definition: &Definition, findings: &mut Findings) -> BTree
         references.read_step(&field, step);
         links.insert(name.clone(), references.needs);
     }
+    for (name, trigger) in &definition.triggers {
+        if let Some(text) = trigger.fault() {
+            findings.add(tree.finding(&Field::default().name("triggers").name(name), text));
+        }
+    }
     let mut references = References { tree, definition, findings, needs: BTreeSet::new() };
+    for (name, notice) in &definition.notify {
+        references.read_notice(&Field::default().name("notify").name(name), notice);
+    }
     texts(&definition.output, &Field::default().name("output"), &mut |field, text| {
         references.read(field, text, Sources::Steps);
     });
@@ -481,6 +556,8 @@ enum Sources {
     Steps,
     /// Steps, and the item of a step with `map`.
     StepsAndItem,
+    /// Steps, and the run that has ended.
+    StepsAndRun,
 }
 
 /// The references of a step, or of the output. A reference to something that does not exist is a fault.
@@ -508,6 +585,13 @@ impl References<'_> {
         if let Some(map) = &step.map {
             texts(map, &field.name("map"), &mut |field, text| self.read(field, text, Sources::Steps));
         }
+        if let Some(when) = &step.when {
+            let field = field.name("when");
+            if let Some(text) = when.fault() {
+                self.add(&field, text);
+            }
+            texts(&when.written(), &field, &mut |field, text| self.read(field, text, Sources::Steps));
+        }
         if let Some(node) = &step.node {
             self.read(&field.name("node"), node, Sources::Parameters);
         }
@@ -517,6 +601,15 @@ impl References<'_> {
             if let Some(from) = &fetch.from {
                 self.read(&field.name("from"), from, Sources::Parameters);
             }
+        }
+    }
+
+    fn read_notice(&mut self, field: &Field, notice: &Notice) {
+        if let Some(with) = &notice.with {
+            texts(with, &field.name("with"), &mut |field, text| self.read(field, text, Sources::StepsAndRun));
+        }
+        if let Some(node) = &notice.node {
+            self.read(&field.name("node"), node, Sources::Parameters);
         }
     }
 
@@ -538,6 +631,8 @@ impl References<'_> {
                 Source::Item | Source::Index => {
                     format!("expected ${{{}}} in the body of a step with map only", reference.text)
                 }
+                Source::Run if sources == Sources::StepsAndRun => continue,
+                Source::Run => format!("expected ${{{}}} in a message of notify only", reference.text),
                 Source::Step(_) if sources == Sources::Parameters => {
                     format!("expected references to parameters only, found ${{{}}}", reference.text)
                 }

@@ -14,18 +14,24 @@
 #![forbid(unsafe_code)]
 
 mod attempt;
+mod cache;
+mod condition;
 mod definition;
 pub mod machine;
+mod notice;
 mod plan;
 mod run;
 mod runner;
+mod schedule;
 mod service;
 mod surroundings;
 mod template;
+mod trigger;
 
 pub use definition::Workflow;
 pub use plan::{Plan, PlannedStep};
-pub use run::{ItemRecord, JobProgress, Progress, Run, RunState, StepRecord, StepState};
+pub use run::{CachedAnswer, ItemRecord, JobProgress, Progress, Run, RunState, StepRecord, StepState};
+pub use schedule::{Schedule, Scheduled, TriggerState, Unschedule};
 pub use service::{
     Begin, Begun, Cancel, Remove, Resume, Review, Stop, Tell, WORKFLOWS, Wait, WorkflowState, Workflows,
 };

@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::definition::{Step, Workflow};
+use crate::notice::{FIELDS, Notice};
 use crate::surroundings::{DATASETS, Known, Surroundings};
-use crate::template::{Reference, Scope, Source, Template, fill};
+use crate::template::{Reference, Scope, Source, Template, fill, with_plain_values};
 
 /// The name of the operation that waits for a job.
 pub(crate) const WAIT: &str = "wait";
@@ -40,6 +41,9 @@ pub struct PlannedStep {
     pub needs: BTreeSet<String>,
     /// Whether the step is done for each item of a list.
     pub is_mapped: bool,
+    /// Whether the step has a condition, and may be skipped.
+    #[serde(default)]
+    pub is_conditional: bool,
 }
 
 /// A workflow that can be run, with the values of its parameters.
@@ -62,17 +66,19 @@ pub struct Plan {
 pub(crate) async fn plan(
     workflow: &Workflow,
     given: &BTreeMap<String, Value>,
+    placed: &BTreeMap<String, String>,
     places: &Surroundings,
 ) -> Result<Plan, Findings> {
     let parameters = workflow.parameters(given)?;
     let mut findings = Findings::default();
-    let nodes = nodes(workflow, &parameters, &mut findings);
+    let nodes = nodes(workflow, &parameters, placed, &mut findings);
     let mut known = Known::new();
-    for (name, node) in &nodes {
-        let step = &workflow.definition().steps[name];
-        let place = (node.clone(), step.service.clone());
-        if let Entry::Vacant(unknown) = known.entry(place) {
-            unknown.insert(places.lookup(node.as_deref(), &step.service).await);
+    let of_steps = nodes.iter().map(|(name, node)| (node.clone(), &workflow.definition().steps[name].service));
+    let of_notices = notices(workflow, &parameters, placed, &mut findings);
+    let services = of_steps.chain(of_notices.iter().map(|(_, notice, node)| (node.clone(), &notice.service)));
+    for (node, service) in services {
+        if let Entry::Vacant(unknown) = known.entry((node.clone(), service.clone())) {
+            unknown.insert(places.lookup(node.as_deref(), service).await);
         }
     }
     let fetched = fetched(workflow, &nodes, &parameters, &mut findings);
@@ -84,7 +90,7 @@ pub(crate) async fn plan(
     for (field, nodes) in &fetched {
         check_fetched(workflow, field, nodes, &known, &mut findings);
     }
-    check(workflow, &nodes, &known, &mut findings);
+    check(workflow, &nodes, &known, &of_notices, &mut findings);
     findings.into_result()?;
     let steps = workflow.steps().enumerate().map(|(number, name)| {
         let (_, step) = workflow.step(number);
@@ -96,17 +102,23 @@ pub(crate) async fn plan(
             operation: step.operation.clone(),
             needs,
             is_mapped: step.map.is_some(),
+            is_conditional: step.when.is_some(),
         }
     });
     Ok(Plan { steps: steps.collect(), parameters })
 }
 
 /// Returns the node of each step, with the values of parameters filled in.
-fn nodes(workflow: &Workflow, parameters: &Value, findings: &mut Findings) -> BTreeMap<String, Option<String>> {
+fn nodes(
+    workflow: &Workflow,
+    parameters: &Value,
+    placed: &BTreeMap<String, String>,
+    findings: &mut Findings,
+) -> BTreeMap<String, Option<String>> {
     let mut nodes = BTreeMap::new();
     for (name, step) in &workflow.definition().steps {
         let field = Field::default().name("steps").name(name).name("node");
-        match step.node.as_deref().map(|node| node_of(node, parameters)).transpose() {
+        match node_of_service(step.node.as_deref(), &step.service, parameters, placed) {
             Ok(node) => {
                 nodes.insert(name.clone(), node);
             }
@@ -116,9 +128,41 @@ fn nodes(workflow: &Workflow, parameters: &Value, findings: &mut Findings) -> BT
     nodes
 }
 
+/// Lists the messages about the end of a run, each with its position in the file and its node.
+fn notices<'a>(
+    workflow: &'a Workflow,
+    parameters: &Value,
+    placed: &BTreeMap<String, String>,
+    findings: &mut Findings,
+) -> Vec<(Field, &'a Notice, Option<String>)> {
+    let mut notices = Vec::new();
+    for (name, notice) in &workflow.definition().notify {
+        let field = Field::default().name("notify").name(name);
+        match node_of_service(notice.node.as_deref(), &notice.service, parameters, placed) {
+            Ok(node) => notices.push((field, notice, node)),
+            Err(text) => findings.add(workflow.tree().finding(&field.name("node"), text)),
+        }
+    }
+    notices
+}
+
+/// Returns the node of a service; `None` for the node of the run. A node that the file names comes before one that the
+/// client has chosen for the service's path.
+pub(crate) fn node_of_service(
+    node: Option<&str>,
+    service: &str,
+    parameters: &Value,
+    placed: &BTreeMap<String, String>,
+) -> Result<Option<String>, String> {
+    match node {
+        Some(node) => node_of(node, parameters).map(Some),
+        None => Ok(placed.get(service).cloned()),
+    }
+}
+
 /// Returns the address of a node, with the values of parameters filled in.
 pub(crate) fn node_of(text: &str, parameters: &Value) -> Result<String, String> {
-    let scope = Scope { parameters, output: &|_| None, item: None };
+    let scope = Scope { parameters, output: &|_| None, is_skipped: &|_| false, item: None, run: None };
     match fill(&Value::String(text.to_owned()), &scope)? {
         Value::String(node) => Ok(node),
         other => Err(format!("expected an address such as http://127.0.0.1:8420, found {other}")),
@@ -167,7 +211,13 @@ fn check_fetched(
     }
 }
 
-fn check(workflow: &Workflow, nodes: &BTreeMap<String, Option<String>>, known: &Known, findings: &mut Findings) {
+fn check(
+    workflow: &Workflow,
+    nodes: &BTreeMap<String, Option<String>>,
+    known: &Known,
+    notices: &[(Field, &Notice, Option<String>)],
+    findings: &mut Findings,
+) {
     let info = |name: &str| -> Option<&Result<Info, Fault>> {
         let (node, step) = (nodes.get(name)?, workflow.definition().steps.get(name)?);
         known.get(&(node.clone(), step.service.clone()))
@@ -176,66 +226,72 @@ fn check(workflow: &Workflow, nodes: &BTreeMap<String, Option<String>>, known: &
         workflow.definition().parameters.iter().map(|(name, parameter)| (name.as_str(), parameter.schema())).collect();
     let types = Types { workflow, info: &info, parameters };
     let tree = workflow.tree();
-    let empty = Value::Object(serde_json::Map::new());
     for (name, step) in &workflow.definition().steps {
         let field = Field::default().name("steps").name(name);
-        let Some(found) = info(name) else { continue };
-        let info = match found {
-            Ok(info) => info,
-            Err(fault) => {
-                findings.add(
-                    tree.finding(&field.name("service"), format!("expected a service, found none: {}", fault.reason())),
-                );
-                continue;
-            }
-        };
         let mut needed = vec![("operation", step.operation.as_str())];
         if step.job {
             needed.extend([("job", WAIT), ("job", CANCEL)]);
         }
-        for (at, operation) in needed {
-            if !info.contract.operations.contains_key(operation) {
-                let known: Vec<&str> = info.contract.operations.keys().map(String::as_str).collect();
-                let text = format!(
-                    "expected an operation of {} ({}), found {operation:?}",
-                    info.contract.name,
-                    known.join(", ")
-                );
-                findings.add(tree.finding(&field.name(at), text));
-            }
-        }
-        let Some(operation) = info.contract.operations.get(&step.operation) else { continue };
+        let Some(body) = info(name).and_then(|info| operation(workflow, &field, info, &needed, findings)) else {
+            continue;
+        };
         let entries = step.map.as_ref().map(|map| types.entries(map));
         if let (Some(map), Some(Err(text))) = (&step.map, &entries) {
             let text = format!("expected a list, found {text}: {}", short(map));
             findings.add(tree.finding(&field.name("map"), text));
         }
         let item = entries.and_then(Result::ok).flatten();
-        let body = step.with.as_ref().unwrap_or(&empty);
-        let stands = |text: &str| types.stands(text, item);
-        Schema::of(&operation.body).check(tree, &field.name("with"), body, &stands, findings);
-        // Check for references to fields that the answers of steps do not have.
-        let mut see = |field: &Field, text: &str| {
-            let Ok(template) = Template::parse(text) else { return };
-            for reference in template.references() {
-                if let Err(text) = types.of(reference, item) {
-                    findings.add(tree.finding(field, text));
-                }
-            }
-        };
-        crate::definition::texts(body, &field.name("with"), &mut see);
+        types.check_body(&field.name("with"), step.with.as_ref(), body, item, findings);
         if let Some(map) = &step.map {
-            crate::definition::texts(map, &field.name("map"), &mut see);
+            types.check_references(&field.name("map"), map, item, findings);
+        }
+        if let Some(when) = &step.when {
+            let (field, when) = (field.name("when"), when.written());
+            types.check_references(&field, &when, None, findings);
+            if when.is_string() {
+                let flag = serde_json::json!({ "type": "boolean" });
+                let stands = |text: &str| types.stands(text, None, 0);
+                Schema::of(&flag).check(tree, &field, &when, &stands, findings);
+            }
         }
     }
-    crate::definition::texts(&workflow.definition().output, &Field::default().name("output"), &mut |field, text| {
-        let Ok(template) = Template::parse(text) else { return };
-        for reference in template.references() {
-            if let Err(text) = types.of(reference, None) {
-                findings.add(tree.finding(field, text));
-            }
+    for (field, notice, node) in notices {
+        let Some(info) = known.get(&(node.clone(), notice.service.clone())) else { continue };
+        let needed = [("operation", notice.operation.as_str())];
+        if let Some(body) = operation(workflow, field, info, &needed, findings) {
+            types.check_body(&field.name("with"), notice.with.as_ref(), body, None, findings);
         }
-    });
+    }
+    types.check_references(&Field::default().name("output"), &workflow.definition().output, None, findings);
+}
+
+/// Returns the schema of the body of the first needed operation. Reports a missing service and missing operations.
+fn operation<'a>(
+    workflow: &Workflow,
+    field: &Field,
+    info: &'a Result<Info, Fault>,
+    needed: &[(&str, &str)],
+    findings: &mut Findings,
+) -> Option<&'a Value> {
+    let tree = workflow.tree();
+    let info = match info {
+        Ok(info) => info,
+        Err(fault) => {
+            let text = format!("expected a service, found none: {}", fault.reason());
+            findings.add(tree.finding(&field.name("service"), text));
+            return None;
+        }
+    };
+    let operations = &info.contract.operations;
+    for (at, operation) in needed {
+        if !operations.contains_key(*operation) {
+            let known: Vec<&str> = operations.keys().map(String::as_str).collect();
+            let text =
+                format!("expected an operation of {} ({}), found {operation:?}", info.contract.name, known.join(", "));
+            findings.add(tree.finding(&field.name(*at), text));
+        }
+    }
+    operations.get(needed.first()?.1).map(|operation| &operation.body)
 }
 
 fn short(value: &Value) -> String {
@@ -262,6 +318,12 @@ impl<'a> Types<'a> {
                 Ok(schema.and_then(|schema| follow(schema, &reference.path[1..]).ok()))
             }
             Source::Index => Ok(None),
+            Source::Run => match reference.path.first() {
+                Some(field) if !FIELDS.contains(&field.as_str()) => {
+                    Err(format!("expected a field of the run ({}), found ${{{}}}", FIELDS.join(", "), reference.text))
+                }
+                _ => Ok(None),
+            },
             Source::Item => item
                 .map(|item| follow(item, &reference.path))
                 .transpose()
@@ -306,13 +368,54 @@ impl<'a> Types<'a> {
         info.contract.operations.get(operation).map(|operation| Schema::of(&operation.reply))
     }
 
-    /// Returns the kind of value for which a text in a body stands.
-    fn stands(&'a self, text: &str, item: Option<Schema<'a>>) -> Stands<'a> {
+    /// Checks the body of a request against the schema of its operation, and the references in the body.
+    fn check_body(
+        &'a self,
+        field: &Field,
+        body: Option<&Value>,
+        schema: &Value,
+        item: Option<Schema<'a>>,
+        findings: &mut Findings,
+    ) {
+        let empty = Value::Object(serde_json::Map::new());
+        let body = body.unwrap_or(&empty);
+        let mut ranks = 1;
+        crate::definition::texts(body, field, &mut |_, text| {
+            let choice = Template::parse(text).ok().and_then(|template| Some(template.whole()?.references.len()));
+            ranks = ranks.max(choice.unwrap_or(1));
+        });
+        // Each alternative must fit.
+        for rank in 0..ranks {
+            let stands = |text: &str| self.stands(text, item, rank);
+            Schema::of(schema).check(self.workflow.tree(), field, body, &stands, findings);
+        }
+        // So must plain values.
+        if let Some(plain) = with_plain_values(body) {
+            let stands = |text: &str| self.stands(text, item, 0);
+            Schema::of(schema).check(self.workflow.tree(), field, &plain, &stands, findings);
+        }
+        self.check_references(field, body, item, findings);
+    }
+
+    /// Checks that the answers of steps have the fields to which a value refers.
+    fn check_references(&'a self, field: &Field, value: &Value, item: Option<Schema<'a>>, findings: &mut Findings) {
+        crate::definition::texts(value, field, &mut |field, text| {
+            let Ok(template) = Template::parse(text) else { return };
+            for reference in template.references() {
+                if let Err(text) = self.of(reference, item) {
+                    findings.add(self.workflow.tree().finding(field, text));
+                }
+            }
+        });
+    }
+
+    /// Returns the kind of value for which a text in a body stands, if the alternative number `rank` has the value.
+    fn stands(&'a self, text: &str, item: Option<Schema<'a>>, rank: usize) -> Stands<'a> {
         // A text that cannot be parsed is reported elsewhere.
         let Ok(template) = Template::parse(text) else { return Stands::Anything };
         match template.whole() {
             None => Stands::Itself,
-            Some(reference) => match self.of(reference, item) {
+            Some(choice) => match self.of(&choice.references[rank.min(choice.references.len() - 1)], item) {
                 Ok(Some(schema)) => Stands::For(schema),
                 _ => Stands::Anything,
             },
@@ -326,8 +429,8 @@ impl<'a> Types<'a> {
             Value::Array(_) => Ok(None),
             Value::String(text) => {
                 let Ok(template) = Template::parse(text) else { return Ok(None) };
-                let Some(reference) = template.whole() else { return Err("a text".to_owned()) };
-                let Ok(Some(schema)) = self.of(reference, None) else { return Ok(None) };
+                let Some(choice) = template.whole() else { return Err("a text".to_owned()) };
+                let Ok(Some(schema)) = self.of(&choice.references[0], None) else { return Ok(None) };
                 let list = serde_json::json!({ "type": "array" });
                 if !schema.fits(Schema::of(&list)) {
                     return Err(format!("a reference to {}", schema.words()));

@@ -66,6 +66,8 @@ pub enum StepState {
     Done,
     /// The step or item has failed.
     Failed,
+    /// The step was not done, because of its condition or because it needs the answer of a skipped step.
+    Skipped,
 }
 
 /// The progress of a job, as its service reports it.
@@ -89,6 +91,29 @@ impl JobProgress {
         let fraction = (progress.get("fraction")?.as_f64()? * 100.0).floor() / 100.0;
         Some(Self { fraction, stage: stage.to_owned() })
     }
+}
+
+/// The inputs and outputs of a cached answer, by which its validity is checked.
+///
+/// # Example
+/// ```
+/// let text = r#"{ "fingerprint": "9f3c", "contents": { "clustering-1/labels": "51ab" }, "from": "census-1" }"#;
+/// let inputs: lehr_workflow::CachedAnswer = serde_json::from_str(text).unwrap();
+/// assert_eq!(inputs.from.as_deref(), Some("census-1"));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CachedAnswer {
+    /// A hash of the request, the contents of its data sets, and the versions of the service and of Lehr.
+    pub fingerprint: String,
+    /// The checksums of the data sets that the answer names.
+    #[serde(default)]
+    pub contents: BTreeMap<String, String>,
+    /// The job that made the answer, if the step uses jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<String>,
+    /// The run that made the answer, if it was another run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
 }
 
 /// One item of a step. A step that is not mapped has one item.
@@ -126,6 +151,9 @@ pub struct ItemRecord {
     /// The reason why the last attempt failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
+    /// The inputs and outputs of the answer, if later runs may take it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<CachedAnswer>,
 }
 
 /// One step of a run.
@@ -161,6 +189,12 @@ pub struct StepRecord {
     /// The reason why the step failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
+    /// The reason why the step was skipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<String>,
+    /// Whether a client wants the step to be repeated, so that it takes no answer of an earlier run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_repeated: bool,
 }
 
 impl StepRecord {
@@ -193,6 +227,18 @@ pub struct Run {
     pub definition: String,
     /// The values that the client gave for the parameters.
     pub parameters: BTreeMap<String, Value>,
+    /// The nodes of services that steps name by their path alone, by path.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub places: BTreeMap<String, String>,
+    /// The trigger that began the run; `None` if a client did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<String>,
+    /// The time at which the run began, in milliseconds since 1970.
+    #[serde(default)]
+    pub begun_ms: u64,
+    /// Whether all steps are done, even if an earlier run has their answers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_cache: bool,
     /// The state of the run.
     pub state: RunState,
     /// The steps by name.
@@ -215,6 +261,12 @@ pub struct Run {
     pub token: String,
     /// The position of the run in the order in which runs were begun.
     pub number: u64,
+    /// The number of times the run has ended, without interruptions.
+    #[serde(default)]
+    pub ends: u64,
+    /// The messages about the last end, each with the fault if it could not be sent.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub notices: BTreeMap<String, Option<Fault>>,
 }
 
 /// The events of a run.
@@ -270,6 +322,16 @@ pub enum Progress {
         item: usize,
         /// The answer.
         output: Value,
+        /// The inputs and outputs of the answer, if the step is cached.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cached: Option<CachedAnswer>,
+    },
+    /// A step is skipped.
+    Skipped {
+        /// The name of the step.
+        step: String,
+        /// The reason.
+        reason: String,
     },
     /// An attempt has failed.
     Failed {
@@ -286,6 +348,13 @@ pub enum Progress {
     Completed {
         /// The name of the step.
         step: String,
+    },
+    /// A message about the end of the run was sent, or could not be sent.
+    Noticed {
+        /// The name of the message.
+        notice: String,
+        /// The reason why the message could not be sent.
+        fault: Option<Fault>,
     },
     /// The run, or this part of it, has ended.
     Ended {
@@ -307,6 +376,11 @@ impl Run {
     /// Prepares the run to continue: finished steps stay, except the steps in `again` (the chosen step and all that
     /// need it), which are done again.
     pub(crate) fn reopen(&mut self, again: &BTreeSet<String>) {
+        if !matches!(self.state, RunState::Running | RunState::Stopped) {
+            // The next end has its own messages. A run that was interrupted while it sent its messages goes on with the
+            // rest.
+            self.notices.clear();
+        }
         (self.state, self.fault, self.wish, self.output) = (RunState::Running, None, None, Value::Null);
         self.part += 1;
         if !again.is_empty() {
@@ -316,8 +390,8 @@ impl Run {
         for (name, record) in &mut self.steps {
             if again.contains(name) {
                 let StepRecord { is_mapped, needs, service, .. } = std::mem::take(record);
-                *record = StepRecord { is_mapped, needs, service, ..StepRecord::default() };
-            } else if record.state != StepState::Done {
+                *record = StepRecord { is_mapped, needs, service, is_repeated: true, ..StepRecord::default() };
+            } else if !matches!(record.state, StepState::Done | StepState::Skipped) {
                 record.state = StepState::Waiting;
                 (record.fault, record.ended_ms) = (None, None);
                 // A step that could not begin will be expanded again.
@@ -336,11 +410,12 @@ impl Run {
     /// # let mut run = Run {
     /// #     workflow: "a".into(), file: "a.toml".into(), definition: String::new(), parameters: Default::default(), state: RunState::Running,
     /// #     steps: [("read".to_owned(), StepRecord::default())].into(), elapsed_ms: 0, output: serde_json::Value::Null, fault: None, wish: None, part: 1,
-    /// #     token: "t".into(), number: 1,
+    /// #     token: "t".into(), number: 1, ends: 0, notices: Default::default(), trigger: None, begun_ms: 0, no_cache: false,
+    /// #     places: Default::default(),
     /// # };
     /// run.apply(&Progress::Expanded { step: "read".into(), items: vec![serde_json::Value::Null] }, 5);
     /// run.apply(&Progress::Began { step: "read".into(), item: 0 }, 5);
-    /// run.apply(&Progress::Succeeded { step: "read".into(), item: 0, output: 42.into() }, 9);
+    /// run.apply(&Progress::Succeeded { step: "read".into(), item: 0, output: 42.into(), cached: None }, 9);
     /// run.apply(&Progress::Completed { step: "read".into() }, 9);
     /// assert_eq!(run.steps["read"].output(), Some(42.into()));
     /// assert_eq!((run.steps["read"].started_ms, run.steps["read"].ended_ms), (Some(5), Some(9)));
@@ -374,10 +449,23 @@ impl Run {
                     item.progress = Some(progress.clone());
                 }
             }
-            Progress::Succeeded { step, item, output } => {
+            Progress::Succeeded { step, item, output, cached } => {
                 let Some(item) = self.item(step, *item) else { return };
                 (item.state, item.output, item.ended_ms) = (StepState::Done, output.clone(), Some(at_ms));
-                item.progress = None;
+                (item.progress, item.cached) = (None, cached.clone());
+                if let Some(job) = cached.as_ref().and_then(|cached| cached.job.clone()) {
+                    item.job = Some(job);
+                }
+            }
+            Progress::Skipped { step, reason } => {
+                if let Some(record) = self.steps.get_mut(step) {
+                    (record.state, record.skipped, record.items) =
+                        (StepState::Skipped, Some(reason.clone()), Some(Vec::new()));
+                    (record.started_ms, record.ended_ms) = (Some(at_ms), Some(at_ms));
+                }
+            }
+            Progress::Noticed { notice, fault } => {
+                self.notices.insert(notice.clone(), fault.clone());
             }
             Progress::Failed { step, item, fault, again_ms } => {
                 let state = if again_ms.is_some() { StepState::Retrying } else { StepState::Failed };
@@ -394,12 +482,13 @@ impl Run {
                 }
             }
             Progress::Completed { step } => {
-                if let Some(record) = self.steps.get_mut(step) {
+                if let Some(record) = self.steps.get_mut(step).filter(|record| record.state != StepState::Skipped) {
                     (record.state, record.ended_ms) = (StepState::Done, Some(at_ms));
                 }
             }
             Progress::Ended { state, output, fault } => {
                 (self.state, self.output, self.fault, self.wish) = (*state, output.clone(), fault.clone(), None);
+                self.ends += u64::from(*state != RunState::Stopped);
                 // Items that were running must begin again.
                 for record in self.steps.values_mut() {
                     let mut is_open = false;

@@ -12,14 +12,15 @@ use lehr_runtime::{Port, Task};
 use lehr_services::{Code, Fault, Reference};
 use serde_json::Value;
 
-use crate::attempt::{Attempt, cancel_job};
-use crate::definition::Workflow;
+use crate::attempt::{Answer, Attempt, Cache, cancel_job, may_pass};
+use crate::definition::{Step, Workflow};
 use crate::machine::{self, Command, Event, Item, Machine, Outcome};
-use crate::plan::node_of;
+use crate::notice::{self, Notice};
+use crate::plan::{node_of, node_of_service};
 use crate::run::{JobProgress, Progress, Run, RunState, StepState};
 use crate::service::{Tell, WorkflowState};
 use crate::surroundings::Surroundings;
-use crate::template::{Scope, fill};
+use crate::template::{Scope, Source, fill, places};
 
 /// The maximum size of a step's answer in the document, in bytes.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
@@ -28,11 +29,13 @@ const ANSWER_BYTES_MAX: usize = 1 << 20;
 #[derive(Debug)]
 pub(crate) enum RunnerMessage {
     /// An attempt has ended.
-    Ended { item: Item, outcome: Result<Value, Fault> },
+    Ended { item: Item, outcome: Result<Answer, Fault> },
     /// An attempt has begun a job.
     Job { item: Item, job: String },
     /// A job has made progress.
     Advanced { item: Item, progress: JobProgress },
+    /// A message about the end of the run was sent, or could not be sent.
+    Noticed { notice: String, fault: Option<Fault> },
     /// A wait is over.
     Elapsed(Item),
     /// A client requests that the run end in this state.
@@ -76,6 +79,13 @@ impl Part {
     }
 }
 
+/// The items of a step, or the reason to skip it.
+enum Expansion {
+    Items(Vec<Value>),
+    /// The step is skipped, for this reason.
+    Skipped(String),
+}
+
 /// The error of a runner that may no longer change the document, or whose document is gone.
 struct Deposed;
 
@@ -90,6 +100,11 @@ impl Runner {
         let (base, begun) = (self.run.elapsed_ms, self.places.host().clock().now());
         let (machine, first) =
             Machine::resume(self.workflow.nodes(), self.workflow.parallel(), &done(&self.workflow, &self.run));
+        if let Some(fault) = self.run.fault.clone() {
+            // A trigger began the run, but its workflow has faults.
+            let end = End { state: RunState::Failed, output: Value::Null, fault: Some(fault) };
+            return self.finish(end, &|| base).await;
+        }
         let wish = self.run.wish;
         let mut part = Part { machine, commands: VecDeque::from(first), tasks: BTreeMap::new(), wish };
         if wish.is_some() {
@@ -101,7 +116,7 @@ impl Runner {
             let at_ms = now();
             while let Some(command) = part.commands.pop_front() {
                 if let Command::End(outcome) = command {
-                    return self.end(outcome, part.wish, at_ms).await;
+                    return self.finish(self.outcome(outcome, part.wish), &now).await;
                 }
                 self.carry_out(command, &mut part, at_ms).await?;
             }
@@ -115,10 +130,14 @@ impl Runner {
         match command {
             Command::Expand(step) => {
                 let event = match self.items(step) {
-                    Ok(items) => {
+                    Ok(Expansion::Items(items)) => {
                         let count = items.len();
                         self.tell(Progress::Expanded { step: self.name(step), items }, at_ms).await?;
                         Event::Expanded { step, items: count }
+                    }
+                    Ok(Expansion::Skipped(reason)) => {
+                        self.tell(Progress::Skipped { step: self.name(step), reason }, at_ms).await?;
+                        Event::Expanded { step, items: 0 }
                     }
                     Err(fault) => {
                         let failed = Progress::Failed { step: self.name(step), item: None, fault, again_ms: None };
@@ -183,6 +202,8 @@ impl Runner {
                 part.handle(Event::Cancel);
             }
             RunnerMessage::Halt => return Err(Deposed),
+            // Messages are sent when nothing else is left to do.
+            RunnerMessage::Noticed { .. } => {}
         }
         Ok(())
     }
@@ -191,14 +212,18 @@ impl Runner {
     async fn ended(
         &mut self,
         item: Item,
-        outcome: Result<Value, Fault>,
+        outcome: Result<Answer, Fault>,
         part: &mut Part,
         at_ms: u64,
     ) -> Result<(), Deposed> {
         let step = self.name(item.step);
         match outcome {
-            Ok(output) => {
-                self.tell(Progress::Succeeded { step, item: item.item, output }, at_ms).await?;
+            Ok(Answer { output, mut cached }) => {
+                if let Some(cached) = cached.as_mut().filter(|cached| cached.from.is_none()) {
+                    let record = self.run.steps.get(&step).and_then(|record| record.items.as_ref()?.get(item.item));
+                    cached.job = record.and_then(|record| record.job.clone());
+                }
+                self.tell(Progress::Succeeded { step, item: item.item, output, cached }, at_ms).await?;
                 part.handle(Event::Succeeded(item));
             }
             Err(fault) => {
@@ -232,17 +257,30 @@ impl Runner {
 
     fn scope<R>(&self, item: Option<(&Value, usize)>, body: impl FnOnce(&Scope<'_>) -> R) -> R {
         let output = |name: &str| self.run.steps.get(name).and_then(|step| step.output());
-        body(&Scope { parameters: &self.parameters, output: &output, item })
+        let is_skipped = |name: &str| self.is_skipped(name);
+        body(&Scope { parameters: &self.parameters, output: &output, is_skipped: &is_skipped, item, run: None })
     }
 
-    /// Returns the items over which a step is mapped; one `null` if it is not mapped.
-    fn items(&self, step: usize) -> Result<Vec<Value>, Fault> {
+    fn is_skipped(&self, step: &str) -> bool {
+        self.run.steps.get(step).is_some_and(|step| step.state == StepState::Skipped)
+    }
+
+    /// Returns the items over which a step is mapped (one `null` if it is not mapped), or the reason to skip the step.
+    fn items(&self, step: usize) -> Result<Expansion, Fault> {
         let (name, step) = self.workflow.step(step);
-        let Some(map) = &step.map else { return Ok(vec![Value::Null]) };
+        let refuse = |text: String| Fault::new(Code::InvalidValue, text);
+        if let Some(other) = step.needed_but(&|other| self.is_skipped(other)) {
+            return Ok(Expansion::Skipped(format!("it needs {other}, which was skipped")));
+        }
+        let unmet = step.when.as_ref().map(|when| self.scope(None, |scope| when.unmet(scope))).transpose();
+        if let Some(reason) = unmet.map_err(refuse)?.flatten() {
+            return Ok(Expansion::Skipped(reason));
+        }
+        let Some(map) = &step.map else { return Ok(Expansion::Items(vec![Value::Null])) };
         match self.scope(None, |scope| fill(map, scope)) {
-            Ok(Value::Array(items)) => Ok(items),
-            Ok(_) => Err(Fault::new(Code::InvalidValue, format!("{name} is mapped over something that is no list"))),
-            Err(text) => Err(Fault::new(Code::InvalidValue, text)),
+            Ok(Value::Array(items)) => Ok(Expansion::Items(items)),
+            Ok(_) => Err(refuse(format!("{name} is mapped over something that is no list"))),
+            Err(text) => Err(refuse(text)),
         }
     }
 
@@ -270,7 +308,7 @@ impl Runner {
         let refuse = |text: String| Fault::new(Code::InvalidValue, text);
         let empty = Value::Object(serde_json::Map::new());
         let body = self.scope(mapped, |scope| fill(step.with.as_ref().unwrap_or(&empty), scope)).map_err(refuse)?;
-        let node = step.node.as_deref().map(|node| node_of(node, &self.parameters)).transpose().map_err(refuse)?;
+        let node = self.node(step.node.as_deref(), &step.service).map_err(refuse)?;
         let mut fetch = Vec::new();
         for wanted in &step.fetch {
             let from =
@@ -281,6 +319,7 @@ impl Runner {
                 other => return Err(refuse(format!("expected the name of a data set, found {other}"))),
             }
         }
+        let follow = self.follow(step, node.as_deref()).map_err(refuse)?;
         Ok(Attempt {
             item,
             places: self.places.clone(),
@@ -291,11 +330,54 @@ impl Runner {
             key: format!("{}/{name}/{}/{}", self.run.token, item.item, record.refusals),
             timeout: step.timeout_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
             fetch,
+            follow,
             is_job: step.job,
             job: record.job,
             is_resumed: self.run.part > 1,
             ordered: ordered.clone(),
+            cache: self.workflow.is_cached(step).then(|| Cache {
+                runs: self.own.clone(),
+                may_recall: !self.run.no_cache && !self.run.steps.get(name).is_some_and(|step| step.is_repeated),
+                is_first: record.attempts == 1,
+            }),
         })
+    }
+
+    /// Returns the node of a service; `None` for the node of the run.
+    fn node(&self, node: Option<&str>, service: &str) -> Result<Option<String>, String> {
+        node_of_service(node, service, &self.parameters, &self.run.places)
+    }
+
+    /// Lists the places in a step's body at which an answer of a step on another node stands, each with the node.
+    fn follow(&self, step: &Step, node: Option<&str>) -> Result<Vec<(Option<String>, String)>, String> {
+        let is_skipped = |name: &str| self.is_skipped(name);
+        let origin = |name: &str| match self.workflow.definition().steps.get(name) {
+            Some(other) => self.node(other.node.as_deref(), &other.service).map(Some),
+            None => Ok(None),
+        };
+        // The items of a mapped step come from the node of the step that lists them, if there is one such node.
+        let lists = step.map.as_ref().map(|map| places(map, &is_skipped)).unwrap_or_default();
+        let mut of_items = Vec::new();
+        for place in &lists {
+            if let Source::Step(name) = &place.source {
+                of_items.extend(origin(name)?);
+            }
+        }
+        of_items.dedup();
+        let mut follow = Vec::new();
+        for place in step.with.as_ref().map(|with| places(with, &is_skipped)).unwrap_or_default() {
+            let from = match &place.source {
+                Source::Step(name) => origin(name)?,
+                Source::Item if of_items.len() == 1 => of_items.first().cloned(),
+                _ => None,
+            };
+            if let Some(from) = from
+                && from.as_deref() != node
+            {
+                follow.push((from, place.pointer));
+            }
+        }
+        Ok(follow)
     }
 
     fn wait(&self, item: Item, attempt: u32, fault: &Fault) -> Duration {
@@ -323,22 +405,93 @@ impl Runner {
         let (name, step) = self.workflow.step(item.step);
         let record = self.run.steps.get(name).and_then(|record| record.items.as_ref()?.get(item.item));
         let Some(job) = record.and_then(|record| record.job.clone()) else { return };
-        let node = step.node.as_deref().and_then(|node| node_of(node, &self.parameters).ok());
+        let Ok(node) = self.node(step.node.as_deref(), &step.service) else { return };
         self.spawn(cancel_job(self.places.clone(), node, step.service.clone(), job)).detach();
     }
 
-    async fn end(&mut self, outcome: Outcome, wish: Option<RunState>, at_ms: u64) -> Result<(), Deposed> {
+    fn outcome(&self, outcome: Outcome, wish: Option<RunState>) -> End {
         let first_fault = || self.run.steps.values().find_map(|step| step.fault.clone());
-        let (state, output, fault) = match outcome {
+        match outcome {
             Outcome::Done => match self.scope(None, |scope| fill(&self.workflow.definition().output, scope)) {
-                Ok(output) => (RunState::Done, output, None),
-                Err(text) => (RunState::Failed, Value::Null, Some(Fault::new(Code::InvalidValue, text))),
+                Ok(output) => End { state: RunState::Done, output, fault: None },
+                Err(text) => {
+                    let fault = Some(Fault::new(Code::InvalidValue, text));
+                    End { state: RunState::Failed, output: Value::Null, fault }
+                }
             },
-            Outcome::Failed => (RunState::Failed, Value::Null, first_fault()),
-            Outcome::Cancelled => (wish.unwrap_or(RunState::Cancelled), Value::Null, None),
-        };
-        self.tell(Progress::Ended { state, output, fault }, at_ms).await
+            Outcome::Failed => End { state: RunState::Failed, output: Value::Null, fault: first_fault() },
+            Outcome::Cancelled => End { state: wish.unwrap_or(RunState::Cancelled), output: Value::Null, fault: None },
+        }
     }
+
+    async fn finish(&mut self, end: End, now: &(dyn Fn() -> u64 + Sync)) -> Result<(), Deposed> {
+        self.notify(&end, now).await?;
+        let End { state, output, fault } = end;
+        self.tell(Progress::Ended { state, output, fault }, now()).await
+    }
+
+    /// Sends the messages about the end of the run, and records which could not be sent.
+    async fn notify(&mut self, end: &End, now: &(dyn Fn() -> u64 + Sync)) -> Result<(), Deposed> {
+        // An earlier part of the run may have sent some.
+        let is_open = |name: &String| self.run.notices.get(name) != Some(&None);
+        let wanted = self.workflow.definition().notify.iter();
+        let wanted = wanted.filter(|(name, notice)| notice.is_for(end.state) && is_open(name));
+        let mut sending: BTreeMap<String, Task<()>> =
+            wanted.map(|(name, notice)| (name.clone(), self.send(name, notice, end))).collect();
+        while !sending.is_empty() {
+            match self.inbox.receive().await {
+                Ok(RunnerMessage::Noticed { notice, fault }) => {
+                    sending.remove(&notice);
+                    self.tell(Progress::Noticed { notice, fault }, now()).await?;
+                }
+                // Nobody wants to wait any longer.
+                Ok(RunnerMessage::Wish(_)) => {
+                    for notice in std::mem::take(&mut sending).into_keys() {
+                        let fault = Fault::new(Code::OperationCancelled, "given up, since a client ended the wait");
+                        self.tell(Progress::Noticed { notice, fault: Some(fault) }, now()).await?;
+                    }
+                }
+                Ok(RunnerMessage::Halt) | Err(_) => return Err(Deposed),
+                Ok(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a message about the end of the run. Its outcome will be posted to the inbox.
+    fn send(&self, name: &str, notice: &Notice, end: &End) -> Task<()> {
+        let run = notice::of_run(&self.id, &self.run, end.state, &end.output, end.fault.as_ref());
+        let output = |name: &str| self.run.steps.get(name).and_then(|step| step.output());
+        // After a failure, some steps have no answer.
+        let is_skipped = |name: &str| output(name).is_none();
+        let parameters = &self.parameters;
+        let scope = Scope { parameters, output: &output, is_skipped: &is_skipped, item: None, run: Some(&run) };
+        let empty = Value::Object(serde_json::Map::new());
+        let body = fill(notice.with.as_ref().unwrap_or(&empty), &scope);
+        let node = self.node(notice.node.as_deref(), &notice.service);
+        let message = body.and_then(|body| {
+            let (service, operation) = (notice.service.clone(), notice.operation.clone());
+            // The key differs from one end of the run to the next, so each end is told once.
+            let key = format!("{}/notify/{name}/{}", self.run.token, self.run.ends);
+            Ok(notice::Message { node: node?, service, operation, body, key })
+        });
+        let (places, inbox, notice) = (self.places.clone(), self.inbox.clone(), name.to_owned());
+        self.spawn(async move {
+            let sent = match message {
+                Ok(message) => message.send(&places).await,
+                Err(text) => Err(Fault::new(Code::InvalidValue, text)),
+            };
+            // The port refuses the message only if the runner has ended.
+            let _ = inbox.post(RunnerMessage::Noticed { notice, fault: sent.err() });
+        })
+    }
+}
+
+/// How a run ends.
+struct End {
+    state: RunState,
+    output: Value,
+    fault: Option<Fault>,
 }
 
 /// Returns the progress that an earlier part of the run has made.
@@ -353,25 +506,11 @@ fn done(workflow: &Workflow, run: &Run) -> machine::Progress {
     progress
 }
 
-/// Returns whether another attempt may succeed after this fault.
-fn may_pass(fault: &Fault) -> bool {
-    let code = fault.code();
-    code.may_pass()
-        || matches!(
-            code,
-            Code::OperationFailed
-                | Code::ResponseTimeout
-                | Code::OperationCancelled
-                | Code::StaleReference
-                | Code::StartFailed
-        )
-}
-
 /// Returns the answer of a step, or a fault if the answer is too large for the document.
-fn bounded(output: Value) -> Result<Value, Fault> {
-    let bytes = serde_json::to_vec(&output).map_or(0, |text| text.len());
+fn bounded(answer: Answer) -> Result<Answer, Fault> {
+    let bytes = serde_json::to_vec(&answer.output).map_or(0, |text| text.len());
     if bytes <= ANSWER_BYTES_MAX {
-        return Ok(output);
+        return Ok(answer);
     }
     let reason = format!(
         "an answer of {bytes} bytes is too large for the document of a run (at most {ANSWER_BYTES_MAX}): pass it by the name of a data set"

@@ -13,10 +13,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::cache::{Answers, Recalled};
 use crate::definition::Workflow;
 use crate::plan::{self, Plan};
 use crate::run::{Progress, Run, RunState, StepRecord};
 use crate::runner::{Runner, RunnerMessage};
+use crate::schedule::{EnterSchedule, Noticed, Schedule, Scheduled, SchedulerMessage, Triggered, Unschedule};
 use crate::surroundings::{self, Surroundings};
 
 /// The path of the service on a node.
@@ -66,9 +68,12 @@ const REMEMBERED: usize = 256;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Workflows {
-    document: WorkflowState,
+    pub(crate) document: WorkflowState,
     /// The inboxes of the runners, by the name of the run.
     live: BTreeMap<String, Port<RunnerMessage>>,
+    /// The inbox of the task that follows the triggers of schedules.
+    pub(crate) scheduler: Option<Port<SchedulerMessage>>,
+    answers: Answers,
     reach: surroundings::Reach,
     goes_on: bool,
 }
@@ -80,7 +85,14 @@ impl Workflows {
     /// See [`Workflows`].
     pub fn new(client: Option<Client>) -> Self {
         let reach = surroundings::Reach { client, elsewhere: BTreeMap::new() };
-        Self { document: WorkflowState::default(), live: BTreeMap::new(), reach, goes_on: true }
+        Self {
+            document: WorkflowState::default(),
+            live: BTreeMap::new(),
+            scheduler: None,
+            answers: Answers::default(),
+            reach,
+            goes_on: true,
+        }
     }
 
     /// Lets steps find a service of another node at a path of this node. `address` is the service's URL.
@@ -116,6 +128,9 @@ pub struct WorkflowState {
     pub runs: BTreeMap<String, Run>,
     /// The number of runs that have ever begun.
     pub begun: u64,
+    /// The workflows that the node begins by itself, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub schedules: BTreeMap<String, Scheduled>,
 }
 
 impl Contract for WorkflowState {
@@ -149,6 +164,12 @@ pub struct Begin {
     /// The values of parameters.
     #[serde(default)]
     pub parameters: BTreeMap<String, Value>,
+    /// Whether all steps are done, even if an earlier run has their answers. Default: no.
+    #[serde(default)]
+    pub no_cache: bool,
+    /// The nodes of services that steps name by their path alone, by path. Default: the node of the run has all.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub places: BTreeMap<String, String>,
 }
 
 impl Begin {
@@ -157,7 +178,13 @@ impl Begin {
     /// # Example
     /// See [`Workflows`].
     pub fn new(file: impl Into<String>, definition: impl Into<String>) -> Self {
-        Self { file: file.into(), definition: definition.into(), parameters: BTreeMap::new() }
+        Self {
+            file: file.into(),
+            definition: definition.into(),
+            parameters: BTreeMap::new(),
+            no_cache: false,
+            places: BTreeMap::new(),
+        }
     }
 }
 
@@ -278,8 +305,10 @@ pub struct Tell {
 /// Adds a planned run to the document. Only the node itself may send this request.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = WorkflowState, verb = Insert, name = "enter", reply = Begun)]
-struct Enter {
-    begin: Begin,
+pub(crate) struct Enter {
+    pub(crate) begin: Begin,
+    /// The schedule that begins the run; `None` if a client does.
+    pub(crate) by: Option<Triggered>,
 }
 
 /// Reopens a run that has ended. Only the node itself may send this request.
@@ -288,6 +317,18 @@ struct Enter {
 struct Reopen {
     run: String,
     again: BTreeSet<String>,
+}
+
+/// Finds the answer of an earlier run. Only the node itself may send this request.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
+#[operation(contract = WorkflowState, verb = Query, name = "recall", reply = RecallReply)]
+pub(crate) struct Recall {
+    pub(crate) fingerprint: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct RecallReply {
+    pub(crate) recalled: Option<Recalled>,
 }
 
 /// Returns the access to other nodes. Only the node itself may send this request; its encoded answer is empty.
@@ -317,9 +358,12 @@ impl Service for Workflows {
         on.independent::<Review>().independent::<Begin>().independent::<Wait>().independent::<Resume>();
         on.exclusive::<Cancel>().exclusive::<Stop>().exclusive::<Remove>();
         on.exclusive::<Enter>().exclusive::<Reopen>().exclusive::<Tell>().concurrent::<Reach>();
+        on.concurrent::<Recall>();
+        on.independent::<Schedule>().exclusive::<EnterSchedule>().exclusive::<Unschedule>().exclusive::<Noticed>();
     }
 
     async fn start(&mut self, starting: &Starting) -> Result<(), Fault> {
+        self.answers = Answers::of(&self.document.runs);
         let running: Vec<String> =
             self.document.runs.iter().filter(|(_, run)| !run.state.is_over()).map(|(id, _)| id.clone()).collect();
         for id in running {
@@ -332,17 +376,30 @@ impl Service for Workflows {
             }
             let (host, own) = (starting.host().clone(), starting.own()?);
             if let Some(run) = self.document.runs.get_mut(&id) {
-                // A request to end that was acknowledged stays in force.
-                let wish = run.wish;
+                // A request to end that was acknowledged stays in force, and so do the faults of a workflow that a trigger
+                // could not begin.
+                let (wish, fault) = (run.wish, run.fault.take());
                 run.reopen(&BTreeSet::new());
-                run.wish = wish;
+                (run.wish, run.fault) = (wish, fault);
             }
-            self.launch(&id, host, own)?;
+            if let Err(fault) = self.launch(&id, host, own)
+                && let Some(run) = self.document.runs.get_mut(&id)
+            {
+                // A workflow of another version may no longer be valid. The others continue.
+                let ended = Progress::Ended { state: RunState::Failed, output: Value::Null, fault: Some(fault) };
+                let at_ms = run.elapsed_ms;
+                run.apply(&ended, at_ms);
+            }
+        }
+        if self.goes_on {
+            self.follow(starting.host().clone(), starting.own()?);
         }
         Ok(())
     }
 
     async fn stop(self, _why: Why) {
+        // A task that has ended refuses the message.
+        let _ = self.scheduler.map(|inbox| inbox.post(SchedulerMessage::Halt));
         for inbox in self.live.into_values() {
             // A runner that has ended refuses the message.
             let _ = inbox.post(RunnerMessage::Halt);
@@ -350,7 +407,7 @@ impl Service for Workflows {
     }
 }
 
-fn of_the_node(call: &Call) -> Result<(), Fault> {
+pub(crate) fn of_the_node(call: &Call) -> Result<(), Fault> {
     match call.caller() {
         None => Ok(()),
         Some(_) => Err(Fault::new(Code::PermissionDenied, "the node alone says what happens in a run")),
@@ -361,7 +418,7 @@ fn unknown(run: &str) -> Fault {
     Fault::new(Code::UnknownEntry, format!("no run {run:?}"))
 }
 
-async fn places(call: &Call, own: &Reference<WorkflowState>) -> Result<Surroundings, Fault> {
+pub(crate) async fn places(call: &Call, own: &Reference<WorkflowState>) -> Result<Surroundings, Fault> {
     Ok(Surroundings::new(call.host()?, own.call(Reach {}).await?.reach))
 }
 
@@ -369,7 +426,7 @@ impl Independent<Review> for Workflows {
     async fn handle(Review(begin): Review, call: &Call) -> Result<Plan, Fault> {
         let workflow = Workflow::read(&begin.file, &begin.definition)?;
         let places = places(call, &call.own()?).await?;
-        Ok(plan::plan(&workflow, &begin.parameters, &places).await?)
+        Ok(plan::plan(&workflow, &begin.parameters, &begin.places, &places).await?)
     }
 }
 
@@ -378,8 +435,8 @@ impl Independent<Begin> for Workflows {
         let workflow = Workflow::read(&begin.file, &begin.definition)?;
         let own = call.own::<WorkflowState>()?;
         let places = places(call, &own).await?;
-        plan::plan(&workflow, &begin.parameters, &places).await?;
-        own.call(Enter { begin }).await
+        plan::plan(&workflow, &begin.parameters, &begin.places, &places).await?;
+        own.call(Enter { begin, by: None }).await
     }
 }
 
@@ -397,7 +454,7 @@ impl Independent<Resume> for Workflows {
             }
         };
         // The services may have changed since the run was planned.
-        plan::plan(&workflow, &found.parameters, &places(call, &own).await?).await?;
+        plan::plan(&workflow, &found.parameters, &found.places, &places(call, &own).await?).await?;
         drop(state);
         own.call(Reopen { run: run.clone(), again }).await?;
         Ok(Begun { run })
@@ -436,7 +493,18 @@ impl Concurrent<Reach> for Workflows {
     }
 }
 
+impl Concurrent<Recall> for Workflows {
+    async fn handle(&self, Recall { fingerprint }: Recall, call: &Call) -> Result<RecallReply, Fault> {
+        of_the_node(call)?;
+        Ok(RecallReply { recalled: self.answers.find(&self.document.runs, &fingerprint) })
+    }
+}
+
 impl Workflows {
+    pub(crate) fn reach(&self) -> surroundings::Reach {
+        self.reach.clone()
+    }
+
     /// Starts the runner of a run whose state in the document is running.
     fn launch(&mut self, id: &str, host: Host, own: Reference<WorkflowState>) -> Result<(), Fault> {
         let run = self.document.runs.get(id).cloned().ok_or_else(|| unknown(id))?;
@@ -467,9 +535,14 @@ impl Workflows {
 }
 
 impl Exclusive<Enter> for Workflows {
-    async fn handle(&mut self, Enter { begin }: Enter, call: &Call) -> Result<Begun, Fault> {
+    async fn handle(&mut self, Enter { begin, by }: Enter, call: &Call) -> Result<Begun, Fault> {
         of_the_node(call)?;
+        // Nothing is changed before everything that may fail.
         let workflow = Workflow::read(&begin.file, &begin.definition)?;
+        workflow.parameters(&begin.parameters)?;
+        if let Some(by) = &by {
+            self.check_due(by, &begin)?;
+        }
         let number = self.document.begun + 1;
         let id = format!("{}-{number}", workflow.name());
         if self.document.runs.len() >= REMEMBERED {
@@ -479,6 +552,14 @@ impl Exclusive<Enter> for Workflows {
                 return Err(fault.retry_after(Duration::from_secs(10)));
             };
             self.document.runs.remove(&oldest);
+            self.answers.forget(&oldest);
+        }
+        let (mut trigger, mut fault) = (None, None);
+        if let Some(Triggered { schedule, trigger: name, refused }) = by {
+            if let Some(scheduled) = self.document.schedules.get_mut(&schedule) {
+                (scheduled.pending, scheduled.run) = (None, Some(id.clone()));
+            }
+            (trigger, fault) = (Some(name), refused);
         }
         let nodes = workflow.nodes();
         let record = |number: usize| {
@@ -486,7 +567,8 @@ impl Exclusive<Enter> for Workflows {
             StepRecord {
                 is_mapped: step.map.is_some(),
                 needs: nodes[number].needs.iter().map(|need| workflow.step(*need).0.to_owned()).collect(),
-                service: step.node.is_none().then(|| step.service.clone()),
+                service: (step.node.is_none() && !begin.places.contains_key(&step.service))
+                    .then(|| step.service.clone()),
                 ..StepRecord::default()
             }
         };
@@ -496,15 +578,21 @@ impl Exclusive<Enter> for Workflows {
             file: begin.file,
             definition: begin.definition,
             parameters: begin.parameters,
+            places: begin.places.clone(),
+            trigger,
+            begun_ms: call.host()?.clock().unix_ms(),
+            no_cache: begin.no_cache,
             state: RunState::Running,
             steps: steps.collect(),
             elapsed_ms: 0,
             output: Value::Null,
-            fault: None,
+            fault,
             wish: None,
             part: 1,
             token: format!("{:x}-{number}", call.incarnation()),
             number,
+            ends: 0,
+            notices: BTreeMap::new(),
         };
         self.document.runs.insert(id.clone(), run);
         self.document.begun = number;
@@ -539,8 +627,13 @@ impl Exclusive<Tell> for Workflows {
             return Err(Fault::new(Code::InvalidValue, format!("part {part} of run {run} has no say any more")));
         }
         found.apply(&progress, at_ms);
+        if let Progress::Succeeded { step, item, cached: Some(cached), .. } = &progress {
+            self.answers.add(&cached.fingerprint, &run, step, *item);
+        }
         if found.state.is_over() {
             self.live.remove(&run);
+            // A trigger may wait for the end of this run. A task that has ended refuses the message.
+            let _ = self.scheduler.as_ref().map(|inbox| inbox.post(SchedulerMessage::Look));
         }
         Ok(())
     }
@@ -565,6 +658,7 @@ impl Exclusive<Remove> for Workflows {
             return Err(Fault::new(Code::InvalidValue, format!("run {run} is under way: cancel it first")));
         }
         self.document.runs.remove(&run);
+        self.answers.forget(&run);
         Ok(())
     }
 }

@@ -1,7 +1,8 @@
 //! References in the values of a workflow: `${read.rows}` stands for a field of the answer of an earlier step.
 //!
 //! A text that consists of one reference stands for the value itself, with its type. References within a longer text
-//! are written into the text. `$${` stands for `${`.
+//! are written into the text. `$${` stands for `${`. In `${a.rows | b.rows | 0}`, the first step that was not skipped
+//! gives the value; a plain value may come last.
 
 use serde_json::Value;
 
@@ -16,6 +17,8 @@ pub(crate) enum Source {
     Item,
     /// The position of the item in the list, counted from 0.
     Index,
+    /// The run itself, for a message about its end.
+    Run,
 }
 
 /// A reference, such as `fit.0.clusters`.
@@ -28,21 +31,33 @@ pub(crate) struct Reference {
     pub(crate) text: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// References of which the first with a value counts, such as `large.text | small.text | 'none'`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Choice {
+    pub(crate) references: Vec<Reference>,
+    /// The value if all referenced steps were skipped.
+    otherwise: Option<Value>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
 enum Part {
     Text(String),
-    Reference(Reference),
+    Choice(Choice),
 }
 
 /// A text with references.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Template(Vec<Part>);
 
 /// The values to which references refer.
 pub(crate) struct Scope<'a> {
     pub(crate) parameters: &'a Value,
     pub(crate) output: &'a dyn Fn(&str) -> Option<Value>,
+    /// Returns whether a step was skipped.
+    pub(crate) is_skipped: &'a dyn Fn(&str) -> bool,
     pub(crate) item: Option<(&'a Value, usize)>,
+    /// The run, in a message about its end.
+    pub(crate) run: Option<&'a Value>,
 }
 
 impl Template {
@@ -62,11 +77,11 @@ impl Template {
             let Some(end) = rest[at..].find('}') else {
                 return Err(format!("expected a }} after {:?}", &rest[at..]));
             };
-            let reference = Reference::parse(&rest[at + 2..at + end])?;
+            let choice = Choice::parse(&rest[at + 2..at + end])?;
             if !plain.is_empty() {
                 parts.push(Part::Text(std::mem::take(&mut plain)));
             }
-            parts.push(Part::Reference(reference));
+            parts.push(Part::Choice(choice));
             rest = &rest[at + end + 1..];
         }
         plain.push_str(rest);
@@ -78,35 +93,92 @@ impl Template {
 
     /// Returns the references in the text.
     pub(crate) fn references(&self) -> impl Iterator<Item = &Reference> {
+        self.choices().flat_map(|choice| &choice.references)
+    }
+
+    fn choices(&self) -> impl Iterator<Item = &Choice> {
         self.0.iter().filter_map(|part| match part {
-            Part::Reference(reference) => Some(reference),
+            Part::Choice(choice) => Some(choice),
             Part::Text(_) => None,
         })
     }
 
-    /// Returns the reference if the text consists of a single reference.
-    pub(crate) fn whole(&self) -> Option<&Reference> {
+    /// Returns the references if the text consists of a single `${…}`.
+    pub(crate) fn whole(&self) -> Option<&Choice> {
         match &self.0[..] {
-            [Part::Reference(reference)] => Some(reference),
+            [Part::Choice(choice)] => Some(choice),
             _ => None,
         }
     }
 
     fn fill(&self, scope: &Scope<'_>) -> Result<Value, String> {
-        if let Some(reference) = self.whole() {
-            return reference.value(scope);
+        if let Some(choice) = self.whole() {
+            return Ok(choice.value(scope)?.unwrap_or_default());
         }
         let mut text = String::new();
         for part in &self.0 {
             match part {
                 Part::Text(plain) => text.push_str(plain),
-                Part::Reference(reference) => match reference.value(scope)? {
-                    Value::String(value) => text.push_str(&value),
-                    value => text.push_str(&value.to_string()),
+                Part::Choice(choice) => match choice.value(scope)? {
+                    None => text.push_str("(skipped)"),
+                    Some(Value::String(value)) => text.push_str(&value),
+                    Some(value) => text.push_str(&in_text(&value)),
                 },
             }
         }
         Ok(Value::String(text))
+    }
+}
+
+impl Choice {
+    fn parse(text: &str) -> Result<Self, String> {
+        let mut written = text.split('|').map(str::trim);
+        let mut references = vec![Reference::parse(written.next().unwrap_or_default())?];
+        let mut otherwise = None;
+        for part in written {
+            if otherwise.is_some() {
+                return Err(format!("expected a plain value at the end only, found ${{{text}}}"));
+            }
+            otherwise = plain(part);
+            if otherwise.is_none() && part.starts_with(['\'', '"']) {
+                return Err(format!("expected a text in quotes without | and }}, found {part}"));
+            }
+            if otherwise.is_none() {
+                references.push(Reference::parse(part)?);
+            }
+        }
+        Ok(Self { references, otherwise })
+    }
+
+    /// Returns the value of the first reference to a step that was not skipped; `None` if all were skipped.
+    fn value(&self, scope: &Scope<'_>) -> Result<Option<Value>, String> {
+        match self.references.iter().find(|reference| !reference.is_skipped(scope.is_skipped)) {
+            Some(reference) => reference.value(scope).map(Some),
+            None => Ok(self.otherwise.clone()),
+        }
+    }
+
+    /// Returns whether the choice has no value, because all its steps were skipped.
+    fn is_skipped(&self, is_skipped: &dyn Fn(&str) -> bool) -> bool {
+        self.otherwise.is_none() && self.references.iter().all(|reference| reference.is_skipped(is_skipped))
+    }
+}
+
+/// Returns a value as a text shows it: whole numbers without a fraction, because figures of jobs are never integers.
+fn in_text(value: &Value) -> String {
+    /// The first whole number whose successor `f64` cannot hold.
+    const EXACT: f64 = (1u64 << 53) as f64;
+    match value.as_f64() {
+        Some(number) if value.is_f64() && number.fract() == 0.0 && number.abs() < EXACT => (number as i64).to_string(),
+        _ => value.to_string(),
+    }
+}
+
+/// Reads a number, `true`, `false`, `null`, or a text in single or double quotes.
+fn plain(text: &str) -> Option<Value> {
+    match text.strip_prefix('\'').and_then(|text| text.strip_suffix('\'')) {
+        Some(text) => Some(Value::String(text.to_owned())),
+        None => serde_json::from_str(text).ok().filter(|value: &Value| !value.is_object() && !value.is_array()),
     }
 }
 
@@ -126,9 +198,14 @@ impl Reference {
             "item" => Source::Item,
             "index" if !path.is_empty() => return Err(format!("expected ${{index}}, a number, found ${{{text}}}")),
             "index" => Source::Index,
+            "run" => Source::Run,
             _ => Source::Step(first),
         };
         Ok(Self { source, path, text: text.trim().to_owned() })
+    }
+
+    fn is_skipped(&self, is_skipped: &dyn Fn(&str) -> bool) -> bool {
+        matches!(&self.source, Source::Step(name) if is_skipped(name))
     }
 
     fn value(&self, scope: &Scope<'_>) -> Result<Value, String> {
@@ -138,6 +215,7 @@ impl Reference {
             Source::Step(name) => (scope.output)(name).ok_or_else(missing)?,
             Source::Item => scope.item.map(|(item, _)| item.clone()).ok_or_else(missing)?,
             Source::Index => Value::from(scope.item.map(|(_, index)| index).ok_or_else(missing)?),
+            Source::Run => scope.run.cloned().ok_or_else(missing)?,
         };
         descend(whole, &self.path).map_err(|found| format!("{}: found {found}", missing()))
     }
@@ -176,7 +254,87 @@ fn descend(value: Value, path: &[String]) -> Result<Value, String> {
     }
 }
 
-/// Fills in all references in a value.
+/// Returns a skipped step without which a value cannot be filled in, if there is one.
+pub(crate) fn skipped(value: &Value, is_skipped: &dyn Fn(&str) -> bool) -> Option<String> {
+    match value {
+        Value::String(text) => {
+            let template = Template::parse(text).ok()?;
+            let missing = template.choices().find(|choice| choice.is_skipped(is_skipped))?;
+            match &missing.references.first()?.source {
+                Source::Step(name) => Some(name.clone()),
+                _ => None,
+            }
+        }
+        Value::Array(entries) => entries.iter().find_map(|entry| skipped(entry, is_skipped)),
+        Value::Object(fields) => fields.values().find_map(|field| skipped(field, is_skipped)),
+        _ => None,
+    }
+}
+
+/// A place in a value at which the answer of a step stands alone, as a JSON pointer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AnswerPlace {
+    pub(crate) pointer: String,
+    /// The target of the reference: a step, or the item of a mapped step.
+    pub(crate) source: Source,
+}
+
+/// Lists the places in a value at which the answer of a step, or the item of a mapped step, stands alone.
+pub(crate) fn places(value: &Value, is_skipped: &dyn Fn(&str) -> bool) -> Vec<AnswerPlace> {
+    let mut found = Vec::new();
+    add_places(value, String::new(), is_skipped, &mut found);
+    found
+}
+
+fn add_places(value: &Value, pointer: String, is_skipped: &dyn Fn(&str) -> bool, found: &mut Vec<AnswerPlace>) {
+    match value {
+        Value::String(text) => {
+            let template = Template::parse(text).ok();
+            let choice = template.as_ref().and_then(Template::whole);
+            let first = choice.and_then(|choice| choice.references.iter().find(|one| !one.is_skipped(is_skipped)));
+            if let Some(Reference { source: source @ (Source::Step(_) | Source::Item), .. }) = first {
+                found.push(AnswerPlace { pointer, source: source.clone() });
+            }
+        }
+        Value::Array(entries) => {
+            for (place, entry) in entries.iter().enumerate() {
+                add_places(entry, format!("{pointer}/{place}"), is_skipped, found);
+            }
+        }
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                let name = name.replace('~', "~0").replace('/', "~1");
+                add_places(field, format!("{pointer}/{name}"), is_skipped, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Replaces the references that have a plain value by this value; `None` if there are none.
+pub(crate) fn with_plain_values(value: &Value) -> Option<Value> {
+    match value {
+        Value::String(text) => Template::parse(text).ok()?.whole()?.otherwise.clone(),
+        Value::Array(entries) => {
+            let new: Vec<Option<Value>> = entries.iter().map(with_plain_values).collect();
+            new.iter()
+                .any(Option::is_some)
+                .then(|| new.into_iter().zip(entries).map(|(new, old)| new.unwrap_or_else(|| old.clone())).collect())
+        }
+        Value::Object(fields) => {
+            let new: Vec<Option<Value>> = fields.values().map(with_plain_values).collect();
+            new.iter().any(Option::is_some).then(|| {
+                let fields = fields.iter().zip(new);
+                Value::Object(
+                    fields.map(|((name, old), new)| (name.clone(), new.unwrap_or_else(|| old.clone()))).collect(),
+                )
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Fills in all references in a value. A value whose steps were all skipped is `null`, and `(skipped)` within a text.
 pub(crate) fn fill(value: &Value, scope: &Scope<'_>) -> Result<Value, String> {
     Ok(match value {
         Value::String(text) => Template::parse(text)?.fill(scope)?,
@@ -202,7 +360,9 @@ mod tests {
         let scope = Scope {
             parameters: &parameters,
             output: &|name| outputs.get(name).cloned(),
-            item: Some((&json!({ "k": 7 }), 4)),
+            is_skipped: &|name| name == "large",
+            item: Some((&json!({ "k": 7, "whole": -3.0, "half": 0.5, "list": [3.0] }), 4)),
+            run: None,
         };
         fill(value, &scope)
     }
@@ -212,6 +372,44 @@ mod tests {
         let value = json!({ "k": "${parameters.clusters}", "as": "${read.name}-${index}", "all": ["${fit.*.k}", "${fit.1.objective}"], "i": "${item.k}" });
         assert_eq!(filled(&value).unwrap(), json!({ "k": 20, "as": "blocks-4", "all": [[2, 3], 0.25], "i": 7 }));
         assert_eq!(filled(&json!("a $${b} ${index}$")).unwrap(), "a ${b} 4$");
+        assert_eq!(filled(&json!("${item.whole}, ${item.half}, ${item.list}")).unwrap(), "-3, 0.5, [3.0]");
+        assert_eq!(filled(&json!("${item.whole}")).unwrap(), json!(-3.0));
+    }
+
+    #[test]
+    fn the_first_step_that_was_not_skipped_gives_the_value() {
+        let is_skipped = |name: &str| name == "large";
+        for (text, value, missing) in [
+            ("${large.k | read.name}", json!("blocks"), None),
+            ("${read.name|large.k}", json!("blocks"), None),
+            ("${large.k | 0}", json!(0), None),
+            ("${large.k | 'none'}", json!("none"), None),
+            ("${large.k|\"none\"} of ${large}", json!("none of (skipped)"), Some("large")),
+            ("${large}", json!(null), Some("large")),
+        ] {
+            assert_eq!(filled(&json!(text)).unwrap(), value, "{text}");
+            assert_eq!(skipped(&json!([text]), &is_skipped).as_deref(), missing, "{text}");
+        }
+        assert_eq!(
+            Template::parse("${a.b | 1 | c}").unwrap_err(),
+            "expected a plain value at the end only, found ${a.b | 1 | c}"
+        );
+        // A step that failed to give a field is no skipped step.
+        assert!(filled(&json!("${read.x | 0}")).unwrap_err().contains("found fields name"));
+    }
+
+    #[test]
+    fn places_of_answers_are_told_apart_from_longer_texts() {
+        let value = json!({ "a/b": ["${read.name}", "x ${read.name}"], "c": "${large.x | item}", "d": "${parameters.k}", "e": "${read.x | 7}" });
+        let found: Vec<(String, Source)> =
+            places(&value, &|name| name == "large").into_iter().map(|place| (place.pointer, place.source)).collect();
+        let read = || Source::Step("read".to_owned());
+        assert_eq!(found, [("/a~1b/0".to_owned(), read()), ("/c".to_owned(), Source::Item), ("/e".to_owned(), read())]);
+        assert!(value.pointer("/a~1b/0").is_some());
+        let plain = with_plain_values(&value).unwrap();
+        assert_eq!((&plain["e"], &plain["c"]), (&json!(7), &json!("${large.x | item}")));
+        assert_eq!(with_plain_values(&json!(["${read.x}", 3])), None);
+        assert!(Template::parse("${a | 'x|y'}").unwrap_err().contains("without |"));
     }
 
     #[test]

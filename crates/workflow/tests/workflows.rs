@@ -4,8 +4,12 @@
 mod behaviours {
     mod bench;
     mod between_nodes;
+    mod caching;
+    mod conditions;
     mod mining;
+    mod notices;
     mod planning;
     mod running;
+    mod scheduled;
     mod stopping;
 }

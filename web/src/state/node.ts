@@ -87,8 +87,10 @@ export interface StepRecord {
   needs?: string[];
   /// The path of the service that runs the step, if the service is on this node.
   service?: string;
-  items?: { state: string; attempts: number; item?: unknown; job?: string; output?: unknown; progress?: { fraction?: number }; fault?: { reason: string } }[];
+  items?: { state: string; attempts: number; item?: unknown; job?: string; output?: unknown; progress?: { fraction?: number }; fault?: { reason: string }; cached?: { from?: string } }[];
   fault?: { code: string; reason: string };
+  /// The reason why the step was skipped.
+  skipped?: string;
 }
 
 export interface Run {
@@ -102,6 +104,18 @@ export interface Run {
   fault?: { code: string; reason: string };
   output?: unknown;
   number: number;
+  /// The trigger that began the run, and the time at which it began, in milliseconds since 1970.
+  trigger?: string;
+  begun_ms?: number;
+  /// The messages about the end, each with the fault if it could not be sent.
+  notices?: Record<string, { code: string; reason: string } | null>;
+}
+
+/// A workflow that the node begins by itself.
+export interface Scheduled {
+  triggers: Record<string, { due_ms?: number; checksum?: string }>;
+  pending?: string;
+  run?: string;
 }
 
 export const services = signal<Service[] | null>(null);

@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { post } from '../api/http.ts';
 import { layered } from '../state/layers.ts';
-import { datasetsPath, documentOf, ofContract, type Datasets, type Jobs, type Run, type StepRecord } from '../state/node.ts';
+import { datasetsPath, documentOf, ofContract, type Datasets, type Jobs, type Run, type Scheduled, type StepRecord } from '../state/node.ts';
 import { say } from '../state/notice.ts';
 import { go, route, written } from '../state/route.ts';
 import { count, duration, figure, words } from '../state/words.ts';
@@ -19,7 +19,7 @@ interface Plan {
 export default function Workflows() {
   const path = ofContract('lehr/workflows')[0]?.path;
   if (!path) return <p class="empty">This node runs no workflows.</p>;
-  const document = documentOf<{ runs: Record<string, Run> }>(path).value;
+  const document = documentOf<{ runs: Record<string, Run>; schedules?: Record<string, Scheduled> }>(path).value;
   if (!document) return <p class="empty">Asking the node…</p>;
   const runs = Object.entries(document.runs).sort(([, a], [, b]) => b.number - a.number);
   const chosen = route.value.settings.run;
@@ -27,6 +27,7 @@ export default function Workflows() {
   return (
     <>
       <Begin path={path} />
+      {document.schedules && <Schedules path={path} schedules={document.schedules} />}
       <section class="card" aria-labelledby="runs">
         <div class="head">
           <div>
@@ -44,6 +45,7 @@ export default function Workflows() {
                   <th scope="col">Run</th>
                   <th scope="col">Workflow</th>
                   <th scope="col">State</th>
+                  <th scope="col">Begun</th>
                   <th scope="col" class="number">Steps done</th>
                   <th scope="col" class="number">Time</th>
                 </tr>
@@ -56,7 +58,8 @@ export default function Workflows() {
                       <td><a href={written('workflows', { run: name === chosen ? null : name })}>{name}</a></td>
                       <td class="soft">{one.workflow}</td>
                       <td><span class={`state ${one.state}`}>{one.state}</span></td>
-                      <td class="number">{count(steps.filter((step) => step.state === 'done').length)} of {count(steps.length)}</td>
+                      <td class="soft">{one.begun_ms ? moment(one.begun_ms) : ''}{one.trigger && ` by ${one.trigger}`}</td>
+                      <td class="number">{count(steps.filter((step) => step.state === 'done').length)} of {count(steps.filter((step) => step.state !== 'skipped').length)}</td>
                       <td class="number">{duration(one.elapsed_ms)}</td>
                     </tr>
                   );
@@ -68,6 +71,43 @@ export default function Workflows() {
       </section>
       {run && <Detail path={path} name={chosen!} run={run} />}
     </>
+  );
+}
+
+/// Shows a time as the reader's machine writes it, to the minute.
+function moment(ms: number): string {
+  return new Date(ms).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+}
+
+/// Shows the workflows that the node begins by itself, and when.
+function Schedules({ path, schedules }: { path: string; schedules: Record<string, Scheduled> }) {
+  const error = useSignal<unknown>(null);
+  const end = async (workflow: string) => {
+    try {
+      error.value = null;
+      await post(`${path}:unschedule`, { workflow });
+      say(`The node begins no further run of ${workflow}.`);
+    } catch (caught) {
+      error.value = caught;
+    }
+  };
+  return (
+    <section class="card" aria-labelledby="schedules">
+      <h2 id="schedules">Schedules</h2>
+      <Trouble error={error.value} />
+      <ul class="plainlist">
+        {Object.entries(schedules).map(([workflow, one]) => (
+          <li key={workflow}>
+            <b>{workflow}</b>{' '}
+            <span class="soft">
+              {Object.entries(one.triggers).map(([name, { due_ms }]) => (due_ms ? `${name}: ${moment(due_ms)}` : `${name}: when its data set has changed`)).join('; ')}
+              {one.pending && `; ${one.pending} waits for the run before`}
+            </span>{' '}
+            <button type="button" onClick={() => end(workflow)}>End<span class="unseen"> the schedule of {workflow}</span></button>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -216,6 +256,7 @@ function Detail({ path, name, run }: { path: string; name: string; run: Run }) {
       </div>
       <Trouble error={error.value} />
       {run.fault && <Trouble error={run.fault.reason} code={run.fault.code} />}
+      {Object.entries(run.notices ?? {}).map(([notice, fault]) => fault && <Trouble key={notice} error={`The message ${notice} could not be sent: ${fault.reason}`} code={fault.code} />)}
       <Graph steps={linked} drawing={drawing} />
       <ul class="steps">
         {steps.map(([step, record]) => (
@@ -242,6 +283,7 @@ function Step({ name, record, whole, elapsed, again }: { name: string; record: S
   const items = record.items ?? [];
   const faults = [...new Set([record.fault?.reason, ...items.map((item) => item.fault?.reason)].filter((reason): reason is string => !!reason))];
   const running = items.find((item) => item.state === 'running' && item.progress?.fraction !== undefined);
+  const sources = [...new Set(items.map((item) => item.cached?.from).filter((run): run is string => !!run))];
   return (
     <li>
       <div class="step">
@@ -257,6 +299,8 @@ function Step({ name, record, whole, elapsed, again }: { name: string; record: S
         <span class="number soft">{to > from ? duration(to - from) : ''}</span>
         {again && <button type="button" onClick={again}>From here<span class="unseen"> again: {name}</span></button>}
       </div>
+      {record.skipped && <p class="note">Skipped: {record.skipped}</p>}
+      {sources.length > 0 && <p class="note">Unchanged; the answer is from {sources.join(', ')}</p>}
       {faults.map((reason) => <Trouble key={reason} error={reason} />)}
       {items.some((item) => item.job || item.output !== undefined) && (
         <details>

@@ -24,6 +24,10 @@ pub struct RunArguments {
     #[arg(long, value_name = "URL")]
     pub node: Option<String>,
 
+    /// Use this service of another node; data sets follow the references between steps (may be repeated)
+    #[arg(long, value_name = "PATH=URL", value_parser = placement, conflicts_with_all = ["resume", "from"], hide_short_help = true)]
+    pub place: Vec<(String, String)>,
+
     /// Continue the last run of this workflow; on a node, watch it if it is running
     #[arg(long)]
     pub resume: bool,
@@ -35,6 +39,18 @@ pub struct RunArguments {
     /// Show what would be done, and do nothing
     #[arg(long, conflicts_with_all = ["resume", "from"])]
     pub dry_run: bool,
+
+    /// Do all steps, even if an earlier run has their answers
+    #[arg(long, conflicts_with_all = ["resume", "from"], hide_short_help = true)]
+    pub no_cache: bool,
+
+    /// With --node: let the node begin runs by the triggers of the file
+    #[arg(long, requires = "node", conflicts_with_all = ["resume", "from", "dry_run", "no_cache"])]
+    pub schedule: bool,
+
+    /// With --node: end this, as --schedule has begun it; a run that is under way continues
+    #[arg(long, requires = "node", conflicts_with_all = ["resume", "from", "dry_run", "no_cache", "schedule", "set"])]
+    pub unschedule: bool,
 
     /// Without --node: keep the states of the run and its services in this folder
     #[arg(long, value_name = "FOLDER", default_value = "lehr-run", conflicts_with = "node")]
@@ -74,11 +90,23 @@ Example:
       continue after Ctrl-C or a failure: steps that are done are not done again
 
   lehr run regions.toml --node http://127.0.0.1:8420 --dry-run
-      say what would be done on a node, or everything that is wrong with the file";
+      say what would be done on a node, or everything that is wrong with the file
+
+  lehr run regions.toml --node http://127.0.0.1:8420 --schedule
+      from now on the node runs the workflow by itself, when its triggers say so";
 
 fn setting(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("expected a name and a value, such as clusters=20".to_owned()),
+    }
+}
+
+fn placement(text: &str) -> Result<(String, String), String> {
+    let expected =
+        "expected the path of a service and the address of a node, such as /clustering=http://127.0.0.1:8421";
+    match text.split_once('=') {
+        Some((path, url)) if path.starts_with('/') && url.contains("://") => Ok((path.to_owned(), url.to_owned())),
+        _ => Err(expected.to_owned()),
     }
 }

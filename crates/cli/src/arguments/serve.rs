@@ -190,6 +190,10 @@ pub struct SourceArguments {
     /// be in a private network
     #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true, default_missing_value = PUBLIC, hide_short_help = true)]
     pub pubchem: Option<String>,
+
+    /// Let workflows post messages to this address (/webhook) [default: the variable LEHR_WEBHOOK]
+    #[arg(long, value_name = "URL", hide_short_help = true)]
+    pub webhook: Option<String>,
 }
 
 /// A service to start.

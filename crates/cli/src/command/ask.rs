@@ -78,6 +78,11 @@ pub fn token_or(file: Option<&Path>, variable: &str) -> Result<Option<String>, F
         .map_err(|_| Failure::new(Kind::Environment, format!("the environment variable {variable} is no text")))
 }
 
+/// Returns the value of an environment variable; `None` if it is not set, empty, or no text.
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var_os(name)?.into_string().ok().filter(|value| !value.is_empty())
+}
+
 /// Converts the fault of a node that did not start: invalid settings are a usage error; an unavailable address is not.
 pub fn refused(fault: &Fault) -> Failure {
     let kind = match fault.code() {

@@ -3,6 +3,8 @@
 //! This is `lehr run` of a built-in workflow. The stand-in listens while the workflow runs. The workflow file is
 //! written beside the results, so that a user can change it and run it with PubChem itself.
 
+use std::collections::BTreeMap;
+
 use lehr_demos::pubchem::{StandIn, WORKFLOW};
 use lehr_node::Client;
 use lehr_runtime::Builder;
@@ -51,6 +53,7 @@ pub fn run(arguments: &PubChemArguments) -> Result<(), Failure> {
         folder: Some(out.as_path()),
         data_root: out.clone(),
         pubchem: &base,
+        places: &BTreeMap::new(),
         is_quiet: true,
     };
     let file = out.join(FILE);

@@ -15,15 +15,16 @@ use lehr_node::Client;
 use lehr_node::manifest::{Manifest, Plan as Placing, Setting, apply};
 use lehr_runtime::{Builder, Dispatcher, Port, block_on};
 use lehr_services::{End, Event, Fault, Host, Placement, Reference, State, Subscribe};
-use lehr_sources::{Fetch, PubChem};
+use lehr_sources::{Fetch, PubChem, Webhook};
 use lehr_workflow::{
-    Begin, Plan, Progress, Resume, Review, Run, RunState, Stop, Tell, WORKFLOWS, Workflow, WorkflowState, Workflows,
+    Begin, CachedAnswer, Plan, Progress, Resume, Review, Run, RunState, Schedule, Stop, Tell, Unschedule, WORKFLOWS,
+    Workflow, WorkflowState, Workflows,
 };
 use serde_json::Value;
 
 use crate::arguments::RunArguments;
 use crate::command::apply::text;
-use crate::command::ask::{client, failure};
+use crate::command::ask::{client, failure, variable};
 use crate::command::serve::kinds;
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
@@ -59,7 +60,8 @@ pub fn run(arguments: RunArguments) -> Result<(), Failure> {
         Workflow::read(&file, &definition).map_err(|found| Failure::new(Kind::BadData, found.to_string()))?;
     let parameters: BTreeMap<String, Value> =
         arguments.set.iter().map(|(name, value)| (name.clone(), workflow.typed(name, value))).collect();
-    let begin = Begin { file, definition, parameters };
+    let places: BTreeMap<String, String> = arguments.place.iter().cloned().collect();
+    let begin = Begin { file, definition, parameters, no_cache: arguments.no_cache, places: places.clone() };
     let client = client(&arguments.request)?;
     let mut builder = Builder::new();
     if let Some(threads) = arguments.threads {
@@ -83,7 +85,15 @@ pub fn run(arguments: RunArguments) -> Result<(), Failure> {
     };
     let carry_out = |workflows| {
         let session = session(workflows);
-        if arguments.dry_run { session.review(begin) } else { session.run(begin) }
+        if arguments.dry_run {
+            session.review(begin, &workflow)
+        } else if arguments.schedule {
+            session.schedule(begin)
+        } else if arguments.unschedule {
+            session.unschedule()
+        } else {
+            session.run(begin)
+        }
     };
     match &arguments.node {
         Some(node) => {
@@ -104,6 +114,7 @@ pub fn run(arguments: RunArguments) -> Result<(), Failure> {
                 folder: (!arguments.dry_run).then_some(arguments.keep.as_path()),
                 data_root: data_root(&arguments),
                 pubchem: &arguments.pubchem,
+                places: &places,
                 is_quiet: arguments.quiet,
             };
             surroundings.with(&dispatcher, &workflow, carry_out)
@@ -123,6 +134,8 @@ pub struct Surroundings<'a> {
     pub data_root: PathBuf,
     /// The base URL of PubChem.
     pub pubchem: &'a str,
+    /// The services that other nodes have instead of this process, with the addresses of the nodes.
+    pub places: &'a BTreeMap<String, String>,
     /// Whether to show no notes.
     pub is_quiet: bool,
 }
@@ -138,13 +151,14 @@ impl Surroundings<'_> {
         workflow: &Workflow,
         carry_out: impl FnOnce(Reference<WorkflowState>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let Self { client, python, folder, data_root, pubchem, is_quiet } = self;
+        let Self { client, python, folder, data_root, pubchem, places, is_quiet } = self;
         let host = Host::new(dispatcher.handle());
         let reach = client.clone();
         host.reach_by(move |address| reach.link(address));
         let keep = folder.map(Path::to_path_buf);
         kinds(&host, &Setup { keep, data_root: Some(data_root.clone()), ..Setup::default() });
         PubChem::register(&host, pubchem);
+        Webhook::register(&host, variable);
         // `/datasets` opens the files from there.
         Fetch::register(&host, data_root.join(FETCHED));
         if let Some(folder) = folder {
@@ -158,7 +172,7 @@ impl Surroundings<'_> {
                 Failure::new(Kind::Environment, format!("{}: cannot be made: {cause}", folder.display()))
             })?;
         }
-        let done = block_on(start(&host, workflow, client, python, folder))
+        let done = block_on(start(&host, workflow, client, (python, places), folder))
             .map_err(|fault| failure(&fault))
             .and_then(carry_out);
         let report = block_on(host.shutdown(GRACE));
@@ -181,11 +195,14 @@ async fn start(
     host: &Host,
     workflow: &Workflow,
     client: Client,
-    python: &PythonServices,
+    (python, places): (&PythonServices, &BTreeMap<String, String>),
     folder: Option<&Path>,
 ) -> Result<Reference<WorkflowState>, Fault> {
     host.ready().await;
-    let wanted = &python.others(workflow.services());
+    // This process starts the services that neither a process of Python nor another node has.
+    let of_file = workflow.services().services().iter();
+    let own = of_file.filter(|(path, _)| !python.addresses().contains_key(*path) && !places.contains_key(*path));
+    let wanted = &Manifest::new(own.map(|(path, record)| (path.clone(), record.clone())));
     let setting = Setting {
         kind: &|contract| host.kind(contract),
         contracts: host.constructors(),
@@ -243,9 +260,37 @@ pub struct Session<'a> {
 
 impl Session<'_> {
     /// Shows the steps without doing them.
-    fn review(&self, begin: Begin) -> Result<(), Failure> {
+    fn review(&self, begin: Begin, workflow: &Workflow) -> Result<(), Failure> {
         let plan = block_on(self.workflows.call(Review(begin))).map_err(|fault| failure(&fault))?;
-        show(&plan, self.is_json)
+        show(&plan, workflow, self.is_json)
+    }
+
+    /// Lets the node begin runs by the triggers of the workflow.
+    fn schedule(&self, begin: Begin) -> Result<(), Failure> {
+        let scheduled = block_on(self.workflows.call(Schedule(begin))).map_err(|fault| failure(&fault))?;
+        if self.is_json {
+            let text = serde_json::to_string_pretty(&scheduled);
+            let text = text.map_err(|cause| Failure::new(Kind::NoResult, cause.to_string()))?;
+            return output::result(&format!("{text}\n"));
+        }
+        let mut rows = vec![["trigger", "next"].map(str::to_owned)];
+        for (name, trigger) in &scheduled.triggers {
+            let next = trigger
+                .due_ms
+                .map(|due| format!("in {}", duration(due.saturating_sub(lehr_sync::unix_ms()) as f64 / 1000.0)));
+            rows.push([name.clone(), next.unwrap_or_else(|| "when the data set has changed".to_owned())]);
+        }
+        output::result(&left_aligned(&rows))
+    }
+
+    /// Ends what [`schedule`](Self::schedule) has begun.
+    fn unschedule(&self) -> Result<(), Failure> {
+        let workflow = self.name.to_owned();
+        block_on(self.workflows.call(Unschedule { workflow })).map_err(|fault| failure(&fault))?;
+        if !self.is_quiet {
+            output::note(&format!("the node begins no further run of {}", self.name));
+        }
+        Ok(())
     }
 
     /// Runs a workflow to its end, and prints the result.
@@ -512,6 +557,14 @@ fn line(run: &Run, tell: &Tell) -> Option<String> {
             let again = again_ms.map_or_else(String::new, |ms| format!("; again in {}", duration(ms as f64 / 1000.0)));
             format!("{name}: failed: {} ({}){again}", fault.reason(), fault.code())
         }
+        Progress::Succeeded { step, item, cached: Some(CachedAnswer { from: Some(from), .. }), .. } => {
+            format!("{}: unchanged; its answer is from {from}", part(step, *item))
+        }
+        Progress::Skipped { step, reason } => format!("{step}: skipped: {reason}"),
+        Progress::Noticed { fault: None, .. } => return None,
+        Progress::Noticed { notice, fault: Some(fault) } => {
+            format!("{notice}: the message could not be sent: {} ({})", fault.reason(), fault.code())
+        }
         Progress::Succeeded { step, item, .. } => {
             let record = run.steps.get(step)?;
             let started = record.items.as_ref()?.get(*item)?.started_ms;
@@ -525,7 +578,7 @@ fn line(run: &Run, tell: &Tell) -> Option<String> {
 }
 
 /// Prints the steps of a run without running it.
-fn show(plan: &Plan, is_json: bool) -> Result<(), Failure> {
+fn show(plan: &Plan, workflow: &Workflow, is_json: bool) -> Result<(), Failure> {
     if is_json {
         let text =
             serde_json::to_string_pretty(plan).map_err(|cause| Failure::new(Kind::NoResult, cause.to_string()))?;
@@ -534,9 +587,20 @@ fn show(plan: &Plan, is_json: bool) -> Result<(), Failure> {
     let mut rows = vec![["step", "service", "operation", "after"].map(str::to_owned)];
     for step in &plan.steps {
         let needs: Vec<&str> = step.needs.iter().map(String::as_str).collect();
-        let name = if step.is_mapped { format!("{} (each)", step.name) } else { step.name.clone() };
+        let mut name = step.name.clone();
+        name.push_str(if step.is_mapped { " (each)" } else { "" });
+        name.push_str(if step.is_conditional { " (if)" } else { "" });
         let service = format!("{}{}", step.node.as_deref().unwrap_or_default(), step.service);
         rows.push([name, service, step.operation.clone(), needs.join(", ")]);
     }
-    output::result(&left_aligned(&rows))
+    let mut text = left_aligned(&rows);
+    let values = plan.parameters.as_object().filter(|values| !values.is_empty());
+    if let Some(values) = values {
+        let mut rows = vec![["parameter", "value", "meaning"].map(str::to_owned)];
+        let value = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let row = |(name, found): (&String, &Value)| [name.clone(), value(found), workflow.meaning(name).to_owned()];
+        rows.extend(values.iter().map(row));
+        text = format!("{text}\n{}", left_aligned(&rows));
+    }
+    output::result(&text)
 }

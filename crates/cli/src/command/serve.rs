@@ -13,12 +13,12 @@ use lehr_node::{
 };
 use lehr_runtime::{Builder, Idle, block_on};
 use lehr_services::{Contract, Fault, Host, Placement};
-use lehr_sources::{Allowed, Bounds, FETCH, Fetch, Getter, PUBCHEM, PubChem, PubChemState};
+use lehr_sources::{Allowed, Bounds, FETCH, Fetch, Getter, PUBCHEM, PubChem, PubChemState, WEBHOOK, Webhook};
 use lehr_workflow::{WORKFLOWS, Workflows};
 
 use crate::arguments::{CheckPolicyArguments, ServeArguments};
 use crate::command::apply::texts;
-use crate::command::ask::{bad_file, failure, refused, token, token_or};
+use crate::command::ask::{bad_file, failure, refused, token, token_or, variable};
 use crate::command::telemetry;
 use crate::exit::{Failure, Kind};
 use crate::interrupt::{Signal, Signals, raise_descriptors};
@@ -150,6 +150,10 @@ async fn start(
         };
         host.start(place, move || fetch.clone()).await?;
     }
+    if let Some(url) = arguments.sources.webhook.clone().or_else(|| variable(WEBHOOK_VARIABLE)) {
+        let webhook = Webhook::new(&url)?;
+        host.start(WEBHOOK, move || webhook.clone()).await?;
+    }
     if let Some(base) = &arguments.sources.pubchem {
         PubChem::register(host, base);
     }
@@ -196,6 +200,9 @@ async fn start(
     }
     Ok(())
 }
+
+/// The environment variable with the address for messages, which is often a secret.
+const WEBHOOK_VARIABLE: &str = "LEHR_WEBHOOK";
 
 /// The environment variable with the token for joined nodes.
 const JOIN_TOKEN: &str = "LEHR_JOIN_TOKEN";

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use lehr_node::{Log, Telemetry, Trust};
 
-use super::ask::refused;
+use super::ask::{refused, variable};
 use crate::exit::Failure;
 use crate::output;
 
@@ -15,7 +15,6 @@ use crate::output;
 /// # Errors
 /// Returns [`Kind::Usage`](crate::exit::Kind::Usage) if the address on the command line cannot be used.
 pub fn of(address: Option<&str>, log: &Log) -> Result<Option<Telemetry>, Failure> {
-    let variable = |name: &str| std::env::var_os(name)?.into_string().ok().filter(|value| !value.is_empty());
     let of_traces = |name: &str| {
         variable(&format!("OTEL_EXPORTER_OTLP_TRACES_{name}"))
             .or_else(|| variable(&format!("OTEL_EXPORTER_OTLP_{name}")))

@@ -200,12 +200,12 @@ fn isolated_a_full_disk_refuses_changes_and_loses_nothing() {
 }
 
 /// Hosts with a network of their own each, and a switch between them.
-struct Networks {
+pub struct Networks {
     names: Vec<String>,
 }
 
 impl Networks {
-    fn new(hosts: usize) -> Self {
+    pub fn new(hosts: usize) -> Self {
         let tag = std::process::id() % 100_000;
         let names: Vec<String> = (0..=hosts).map(|host| format!("lehr{tag}h{host}")).collect();
         let networks = Self { names };
@@ -225,14 +225,20 @@ impl Networks {
     }
 
     /// A host's cable, in or out.
-    fn cable(&self, host: usize, state: &str) {
+    pub fn cable(&self, host: usize, state: &str) {
         set_up(&format!("ip -n {} link set port{host} {state}", self.names[0]));
     }
 
-    fn node(&self, host: usize, options: &[&str]) -> Served {
+    /// The binary on a host.
+    pub fn command(&self, host: usize) -> Command {
         let mut command = Command::new("ip");
-        let address = format!("10.77.0.{host}:8420");
         command.args(["netns", "exec", &self.names[host], env!("CARGO_BIN_EXE_lehr")]);
+        command
+    }
+
+    pub fn node(&self, host: usize, options: &[&str]) -> Served {
+        let mut command = self.command(host);
+        let address = format!("10.77.0.{host}:8420");
         command.args(["serve", "--insecure", "--listen", &address]).args(options);
         Served::run(command)
     }
@@ -240,9 +246,7 @@ impl Networks {
     /// Asks a node from another host until the answer is as it should be.
     fn until(&self, host: usize, words: &[&str], is_so: impl Fn(&Value) -> bool) {
         loop {
-            let mut command = Command::new("ip");
-            command.args(["netns", "exec", &self.names[host], env!("CARGO_BIN_EXE_lehr")]).args(words);
-            let output = command.output().unwrap();
+            let output = self.command(host).args(words).output().unwrap();
             if serde_json::from_slice(&output.stdout).is_ok_and(|answer| is_so(&answer)) {
                 return;
             }

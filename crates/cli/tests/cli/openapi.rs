@@ -12,10 +12,11 @@ use super::sandbox::Sandbox;
 use super::services::Served;
 
 /// The kinds that are placed by hand, each with a path.
-const PLACED: [(&str, &str); 10] = [
+const PLACED: [(&str, &str); 11] = [
     ("lehr/records", "/notes"),
     ("lehr/samples", "/samples"),
     ("lehr/reports", "/reports"),
+    ("lehr/neighbors", "/neighbors"),
     ("lehr.distances", "/distances"),
     ("lehr.pairwise", "/pairwise"),
     ("lehr.embedding", "/embedding"),

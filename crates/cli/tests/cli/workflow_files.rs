@@ -10,11 +10,13 @@ use super::sandbox::Sandbox;
 use super::services::Served;
 
 /// The kinds that a node does not start by itself.
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 12] = [
     "--start",
     "lehr/samples=/samples",
     "--start",
     "lehr/reports=/reports",
+    "--start",
+    "lehr/neighbors=/neighbors",
     "--start",
     "lehr.distances=/distances",
     "--start",
@@ -32,6 +34,11 @@ fn files() -> (Vec<String>, PathBuf) {
         .collect();
     names.sort();
     (names, folder)
+}
+
+/// The words that let another node have these services.
+fn placed(paths: &[&str], node: &Served) -> Vec<String> {
+    paths.iter().flat_map(|path| ["--place".to_owned(), format!("{path}={}", node.at(""))]).collect()
 }
 
 /// Runs a file with these words, and gives the run.
@@ -85,6 +92,12 @@ fn each_file_makes_the_same_bytes_alone_and_on_a_node_and_on_two() {
         let there = run(&sandbox, &file, &[&words[..], &["--node", &node.at("")]].concat());
         assert_eq!(alone["output"], there["output"]);
         assert_eq!(made(&alone, &kept(&sandbox)), made(&there, &held(&sandbox, &node)), "{name}");
+        // The data are on one node, the methods on another: data sets follow in both directions.
+        let places = placed(&["/distances", "/pairwise", "/embedding"], &other);
+        let places: Vec<&str> = places.iter().map(String::as_str).collect();
+        let both = run(&sandbox, &file, &[&words[..], &["--node", &node.at("")], &places].concat());
+        assert_eq!(alone["output"], both["output"]);
+        assert_eq!(made(&alone, &kept(&sandbox)), made(&both, &held(&sandbox, &other)), "{name}");
     }
     // Compounds of PubChem, which both ask for them.
     let sandbox = Sandbox::new();
@@ -92,6 +105,10 @@ fn each_file_makes_the_same_bytes_alone_and_on_a_node_and_on_two() {
     let alone = run(&sandbox, &file, &[&words[..], &[&pubchem]].concat());
     let there = run(&sandbox, &file, &[&words[..], &["--node", &node.at("")]].concat());
     assert_eq!(made(&alone, &kept(&sandbox)), made(&there, &held(&sandbox, &node)));
+    let places = placed(&["/distances", "/pairwise", "/embedding", "/reports"], &other);
+    let places: Vec<&str> = places.iter().map(String::as_str).collect();
+    let both = run(&sandbox, &file, &[&words[..], &["--node", &node.at("")], &places].concat());
+    assert_eq!(made(&alone, &kept(&sandbox)), made(&both, &held(&sandbox, &other)));
     assert_eq!(alone["steps"]["load"]["items"][0]["output"]["items"], 129);
     // The map has the clusters as classes, and its report the structures.
     let positions = sandbox.read("lehr-run/reports/map/positions.csv");
@@ -105,6 +122,11 @@ fn each_file_makes_the_same_bytes_alone_and_on_a_node_and_on_two() {
     let there = run(&sandbox, &census, &[&few[..], &["--node", &node.at("")]].concat());
     let of_alone = made(&alone, &kept(&sandbox));
     assert_eq!(of_alone, made(&there, &held(&sandbox, &node)));
+    // The data in this process, the methods on a node.
+    let places = placed(&["/clustering", "/reports"], &other);
+    let places: Vec<&str> = places.iter().map(String::as_str).collect();
+    let both = run(&sandbox, &census, &[&few[..], &places].concat());
+    assert_eq!(of_alone, made(&both, &held(&sandbox, &other)));
     let chosen = &alone["steps"]["choose"]["items"][0]["output"];
     assert_eq!(chosen["clusters"], there["steps"]["choose"]["items"][0]["output"]["clusters"]);
     // The report of both: files here, operations there.

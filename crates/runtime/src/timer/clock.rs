@@ -121,6 +121,24 @@ impl Clock {
         if self.is_scaled() { now.div_f64(self.factor) } else { now }
     }
 
+    /// Returns the Unix time in milliseconds: the machine's, or the time of a virtual clock, which begins in 1970. The
+    /// machine's time may jump, so measure spans of time with [`now`](Self::now).
+    ///
+    /// # Example
+    /// ```
+    /// use std::time::Duration;
+    /// let clock = lehr_runtime::Clock::virtual_time();
+    /// clock.advance(Duration::from_secs(3));
+    /// assert_eq!(clock.unix_ms(), 3000);
+    /// ```
+    pub fn unix_ms(&self) -> u64 {
+        if self.core.is_advanced_by_hand() {
+            u64::try_from(self.now().as_millis()).unwrap_or(u64::MAX)
+        } else {
+            lehr_sync::unix_ms()
+        }
+    }
+
     /// Advances a virtual clock by `time`. Timers that come due fire in order, each at its own time, on this thread. A
     /// timer that is registered while another fires also fires in this span, if the clock has not passed its deadline
     /// yet. Tasks that are woken run on their workers, later.

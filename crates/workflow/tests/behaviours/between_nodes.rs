@@ -75,6 +75,54 @@ fn a_step_on_another_node_takes_its_data_along_once() {
 }
 
 #[test]
+fn data_sets_follow_the_answers_that_name_them_and_keep_apart_though_their_names_are_equal() {
+    let (near, first, second) = (Served::new(), Served::new(), Served::new());
+    let table = |value: f64| Table::builder().numbers("x", vec![value]).build().unwrap();
+    for (node, value) in [(&near, 0.0), (&first, 1.0), (&second, 2.0)] {
+        let put = Put { name: "x".to_owned(), table: Handle(table(value)), replace: false };
+        block_on(node.datasets.call(put)).unwrap();
+    }
+    let text = [
+        "name = 'three'\noutput = { both = '${both.value}', each = '${each.*.value}', here = '${here.value}' }\n\
+         [parameters]\nfirst = { type = 'string' }\nsecond = { type = 'string' }\n"
+            .to_owned(),
+        step("one", "say", "value = 'x'", "node = '${parameters.first}'"),
+        step("two", "say", "value = { set = 'x', title = 'x of two' }", "node = '${parameters.second}'"),
+        step("all", "say", "value = ['x', 'none']", "node = '${parameters.first}'"),
+        step(
+            "both",
+            "say",
+            "value = { name = 'x', left = '${one.value}', right = '${two.value}', text = 'x is ${one.value}' }",
+            "",
+        ),
+        step("each", "say", "value = '${item}'", "map = '${all.value}'"),
+        step("here", "say", "value = '${one.value}'", "node = '${parameters.first}'"),
+    ]
+    .concat();
+    let mut begin = Begin::new("three.toml", text);
+    begin.parameters.insert("first".to_owned(), first.url().into());
+    begin.parameters.insert("second".to_owned(), second.url().into());
+    let link = Client::new(None).unwrap().link(&format!("{}{WORKFLOWS}", near.url())).unwrap();
+    let workflows = Reference::over(link).within(Duration::from_secs(3600));
+    let ended = block_on(async {
+        let run = workflows.call(begin).await.unwrap().run;
+        workflows.call(Wait::for_run(run)).await.unwrap()
+    });
+    assert_eq!(ended.state, RunState::Done, "{:?}", ended.fault);
+    let brought = |value: f64| format!("brought/{}/x", &table(value).checksum()[..16]);
+    let expected = serde_json::json!({
+        "both": { "name": "x", "left": brought(1.0), "right": { "set": brought(2.0), "title": "x of two" }, "text": "x is x" },
+        "each": [brought(1.0), "none"],
+        "here": "x",
+    });
+    assert_eq!(ended.output, expected);
+    // The data set of that name here is as it was, and the others have their contents.
+    for (name, value) in [("x".to_owned(), 0.0), (brought(1.0), 1.0), (brought(2.0), 2.0)] {
+        assert_eq!(block_on(lehr_jobs::fetch(&near.datasets, &name)).unwrap(), table(value), "{name}");
+    }
+}
+
+#[test]
 fn data_that_cannot_be_brought_are_told_before_anything_is_done() {
     let (near, far) = (Served::new(), Served::new());
     block_on(far.datasets.drop_service()).unwrap();

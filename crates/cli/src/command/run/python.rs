@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use lehr_node::manifest::{Manifest, ServiceRecord};
+use lehr_node::manifest::ServiceRecord;
 use lehr_sync::thread;
 use lehr_workflow::Workflow;
 use serde_json::Value;
@@ -62,15 +62,6 @@ impl PythonServices {
     /// Returns the addresses of the services, by the path at which steps find them.
     pub fn addresses(&self) -> &BTreeMap<String, String> {
         &self.addresses
-    }
-
-    /// Returns the services of a workflow that its host starts.
-    pub fn others(&self, wanted: &Manifest) -> Manifest {
-        if self.addresses.is_empty() {
-            return wanted.clone();
-        }
-        let others = wanted.services().iter().filter(|(path, _)| !self.addresses.contains_key(*path));
-        Manifest::new(others.map(|(path, record)| (path.clone(), record.clone())))
     }
 }
 
