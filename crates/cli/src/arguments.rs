@@ -6,6 +6,7 @@ mod demo;
 mod demography;
 mod distances;
 mod execution;
+mod export;
 mod keep;
 mod method;
 mod place;
@@ -33,6 +34,7 @@ pub use demo::{
 pub use demography::DemographyArguments;
 pub use distances::{DistancesArguments, FormArgument};
 pub use execution::{EngineArgument, ExecutionArguments};
+pub use export::ExportArguments;
 pub use keep::KeepCommand;
 pub use method::{
     ClassSource, DeclaredArguments, InputArguments, PackedArguments, ResultArguments, RowArguments, TableInput,
@@ -73,6 +75,12 @@ pub enum Command {
     /// cluster, component or position of each row, and its probability or likelihood. With a model of lehr cluster, a
     /// score above 1 marks a row that is far from its cluster.
     Predict(Box<PredictArguments>),
+    /// Write a model in another format
+    ///
+    /// Reads the model.json of lehr cluster or minibatch, and writes it as PMML 4.4, for scoring engines and databases.
+    /// The file takes the columns of the table in their own units: it repeats how the model scaled and prepared them.
+    /// For ONNX, export the model in Python.
+    Export(ExportArguments),
     /// Measure the dissimilarities of all pairs of items: sequences, fingerprints, rows of numbers
     ///
     /// Reads FASTA, FPS or a table, and compares each pair once, on all cores. Writes the matrix as an array that NumPy

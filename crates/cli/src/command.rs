@@ -6,6 +6,7 @@ pub mod ask;
 pub mod demo;
 pub mod demography;
 pub mod distances;
+pub mod export;
 pub mod job;
 pub mod keep;
 pub mod lab;

@@ -26,6 +26,7 @@ pub mod numbers;
 pub mod options;
 pub mod origin;
 pub mod pairwise;
+pub mod pmml;
 pub mod predict;
 pub mod prepared;
 pub mod rows;

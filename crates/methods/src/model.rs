@@ -184,6 +184,11 @@ impl ModelFile {
         self.shifts.iter().any(|shift| *shift != 0.0)
     }
 
+    /// Returns the shift of each column.
+    pub fn shifts(&self) -> &[f64] {
+        &self.shifts
+    }
+
     /// Returns the divisor of each column.
     pub fn divisors(&self) -> &[f64] {
         &self.divisors
@@ -239,7 +244,13 @@ impl ModelFile {
             return Err(Unreadable { hint: Some(hint), ..bad("expected a model".to_owned()) });
         }
         if value["format"] != FORMAT {
-            return Err(bad(format!("expected a model of format {FORMAT}, found format {}", value["format"])));
+            let message = format!("expected a model of format {FORMAT}, found format {}", value["format"]);
+            let is_newer = value["format"].as_u64().is_some_and(|format| format > u64::from(FORMAT));
+            let writer = value["version"].as_str().map_or_else(String::new, |version| format!(" {version}"));
+            return Err(match is_newer {
+                true => bad(format!("{message}: Lehr{writer} wrote it, this is {}", env!("CARGO_PKG_VERSION"))),
+                false => bad(message),
+            });
         }
         let model: Self = serde_json::from_value(value).map_err(|cause| bad(format!("not a whole model ({cause})")))?;
         model.model.check().map_err(|error| bad(error.to_string()))?;
