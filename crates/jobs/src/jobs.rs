@@ -8,7 +8,7 @@ use lehr_services::{Contract, Fault, Operation, Version};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::bytes::Bytes;
 use crate::format::{Form, Piece, RowFormat};
@@ -433,7 +433,7 @@ pub struct Page(
     pub String,
 );
 
-/// The rows to which a job's model is applied: the rows of a data set, or of a file.
+/// The rows to which a job's model is applied: the rows of a data set, of a file, or in the request itself.
 ///
 /// Over HTTP, the body may be the file itself, or a form that contains it. The query then has the other fields:
 ///
@@ -468,9 +468,12 @@ pub struct Page(
 pub struct Predict {
     /// The id of the job.
     pub job: String,
-    /// The data set with the rows, if the request has no file.
+    /// The data set with the rows, if the request has neither a file nor rows.
     #[serde(default)]
     pub dataset: Option<String>,
+    /// The rows themselves: an object for each row, with a number or a text for each column.
+    #[serde(default)]
+    pub rows: Option<Vec<Map<String, Value>>>,
     /// A file with the rows.
     #[serde(default)]
     pub data: Option<Bytes>,
@@ -483,7 +486,7 @@ pub struct Predict {
     /// The column of ids. Default: the model's column of ids if the rows have it, or otherwise the row number.
     #[serde(default)]
     pub id: Option<String>,
-    /// Whether values of the file may be missing; mixtures and maps accept such rows. Default: no.
+    /// Whether values of the file or the rows may be missing; mixtures and maps accept such rows. Default: no.
     #[serde(default)]
     pub gaps: bool,
     /// Whether to return the membership of each row in each cluster or component too. Default: no.

@@ -13,6 +13,7 @@
 //! | a method of your own | [`Method`], and `examples/joined_method.rs` |
 //! | the results of finished jobs, by name | [`reports`] |
 //! | the items that are most like a chosen item | [`neighbors`] |
+//! | models that answer requests at their own rate | [`predictions`] |
 //! | the cores, threads and processes of jobs | [`Settings`] |
 //! | running a job in several processes | [`processes`] |
 //! | data sets of other nodes | [`fetch`], [`store`], [`upload`] |
@@ -39,6 +40,7 @@ mod methods;
 pub mod neighbors;
 mod options;
 mod predict;
+pub mod predictions;
 pub mod processes;
 pub mod reports;
 mod runner;

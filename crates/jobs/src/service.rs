@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use lehr_runtime::blocking;
 use lehr_services::{
     Call, Code, Concurrent, Description, Event, Exclusive, Fault, Handlers, Independent, Measure, Measures, Partners,
     Reference, Service, Starting, Stop as ServiceStop, Subscribe,
@@ -13,11 +12,11 @@ use lehr_sync::{Arc, unix_ms};
 use serde_json::{Value, json};
 
 use crate::datasets::{Datasets, Read, Take};
-use crate::format::{self, Piece};
+use crate::format::Piece;
 use crate::handle::Handle;
 use crate::jobs::*;
 use crate::method::{AnyMethod, Facts, MODEL, REPORT};
-use crate::predict;
+use crate::predict::{self, Asked};
 use crate::runner::Runner;
 use crate::settings::Settings;
 
@@ -439,27 +438,7 @@ fn lost(dataset: &str, what: &str) -> Fault {
 impl Concurrent<Predict> for MethodService {
     async fn handle(&self, asked: Predict, _: &Call) -> Result<Piece, Fault> {
         let model = predict::model(self.model(&asked.job).await?)?;
-        let (name, given) = match (&asked.dataset, &asked.data) {
-            (Some(dataset), None) => {
-                let Handle(table) = self.datasets()?.call(Take { name: dataset.clone() }).await?;
-                (dataset.as_str(), Some(table))
-            }
-            (None, Some(_)) => ("the rows", None),
-            (dataset, _) => {
-                let found = if dataset.is_some() { "both" } else { "neither" };
-                let reason = format!("dataset: expected a data set, or a file as data, found {found}");
-                return Err(Fault::new(Code::InvalidValue, reason));
-            }
-        };
-        blocking("what a model says of rows", || {
-            let table = match given {
-                Some(table) => table,
-                None => predict::read(&asked, &model, name)?,
-            };
-            let (said, warnings) = predict::said(&asked, &model, &table, name)?;
-            let piece = format::piece(&said, asked.format, asked.from, asked.to, None)?;
-            Ok(Piece { warnings, ..piece })
-        })
+        Asked::of_job(asked).answer(&model, self.datasets()?, |_| Ok(())).await
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use lehr_services::{Code, Contract, Fault, Host, Kind, Placement, Reference, Restart};
+use lehr_services::{Code, Contract, Fault, Host, Kind, Placement, Reference, Restart, in_words};
 use lehr_sync::Arc;
 
 use crate::datasets::{DatasetService, Datasets, Limits};
@@ -12,6 +12,7 @@ use crate::jobs::Jobs;
 use crate::method::{AnyMethod, Method};
 use crate::methods;
 use crate::neighbors::Neighbors;
+use crate::predictions::{self, PredictionService, Predictions};
 use crate::reports::Reports;
 use crate::service::{MethodService, described};
 use crate::settings::Settings;
@@ -42,6 +43,8 @@ pub struct Setup {
     pub data_root: Option<PathBuf>,
     /// The settings for the jobs of the methods at these paths.
     pub settings: BTreeMap<String, Settings>,
+    /// The limits of the services of predictions at these paths.
+    pub predictions: BTreeMap<String, predictions::Settings>,
 }
 
 impl Setup {
@@ -77,6 +80,25 @@ impl Setup {
         let limits = Limits { keep, root: self.data_root.clone(), ..Limits::default() };
         // Report unusable folders here, before the first request.
         let service = DatasetService::new(limits)?;
+        host.start(placement, move || service.clone()).await
+    }
+
+    /// Starts a service of predictions at a path or with a placement. The folder always comes from this setup.
+    ///
+    /// # Errors
+    /// Returns [`Code::StartFailed`] if its folder or the data root cannot be used, or if there is no service of data
+    /// sets; [`Code::InvalidValue`] if its limits are invalid.
+    ///
+    /// # Example
+    /// See [`Predictions`].
+    pub async fn start_predictions(
+        &self,
+        host: &Host,
+        at: impl Into<Placement>,
+    ) -> Result<Reference<Predictions>, Fault> {
+        let placement = self.kept(at.into())?;
+        let settings = self.predictions.get(placement.path()).cloned().unwrap_or_default();
+        let service = PredictionService::new(settings, self.data_root.clone())?;
         host.start(placement, move || service.clone()).await
     }
 
@@ -153,7 +175,7 @@ impl Setup {
         host.start_as(placement, describe, make).await
     }
 
-    /// Starts a service by the name of its contract: data sets, or one of the methods of this crate. Returns `false`
+    /// Starts a service by the name of its contract: data sets, predictions, or one of the methods of this crate. Returns `false`
     /// for another contract.
     ///
     /// # Errors
@@ -174,6 +196,9 @@ impl Setup {
         let at = at.into();
         if contract == Datasets::NAME {
             return self.start_datasets(host, at).await.map(|_| true);
+        }
+        if contract == Predictions::NAME {
+            return self.start_predictions(host, at).await.map(|_| true);
         }
         match methods::named(contract) {
             Some(method) => self.start_any(host, at, method).await.map(|_| true),
@@ -210,10 +235,16 @@ impl Setup {
             partners: [("datasets".to_owned(), Datasets::NAME.to_owned())].into(),
             fixed: fixed(),
         };
+        let predictions =
+            Kind { configuration: Some(schemars::schema_for!(predictions::Settings).to_value()), ..method.clone() };
         host.register(Reports::default);
         host.register(Neighbors::default);
         for contract in Self::contracts() {
-            let kind = if contract == Datasets::NAME { datasets.clone() } else { method.clone() };
+            let kind = match contract {
+                Datasets::NAME => datasets.clone(),
+                Predictions::NAME => predictions.clone(),
+                _ => method.clone(),
+            };
             let setup = self.clone();
             host.register_kind(contract, kind, move |host, placement| {
                 let setup = setup.clone();
@@ -223,7 +254,13 @@ impl Setup {
     }
 
     async fn make(mut self, host: &Host, contract: &str, placement: Placement) -> Result<(), Fault> {
-        if let Some(settings) = Settings::of_placement(&placement)? {
+        if contract == Predictions::NAME {
+            if let Some(told) = placement.told() {
+                let settings = serde_json::from_value(told.clone())
+                    .map_err(|error| Fault::new(Code::InvalidValue, in_words(&error.to_string())))?;
+                self.predictions.insert(placement.path().to_owned(), settings);
+            }
+        } else if let Some(settings) = Settings::of_placement(&placement)? {
             self.settings.insert(placement.path().to_owned(), settings);
         }
         self.start(host, contract, placement.restart(Restart::Never)).await.map(|_| ())
@@ -233,11 +270,11 @@ impl Setup {
     ///
     /// # Example
     /// ```
-    /// for contract in ["lehr.datasets", "lehr.clustering", "lehr.mixture", "lehr.gtm", "lehr.kmedoids", "lehr.distances", "lehr.pairwise", "lehr.embedding"] {
+    /// for contract in ["lehr.datasets", "lehr.clustering", "lehr.mixture", "lehr.gtm", "lehr.kmedoids", "lehr.distances", "lehr.pairwise", "lehr.embedding", "lehr.predictions"] {
     ///     assert!(lehr_jobs::Setup::contracts().contains(&contract));
     /// }
     /// ```
     pub fn contracts() -> Vec<&'static str> {
-        std::iter::once(Datasets::NAME).chain(methods::contracts()).collect()
+        [Datasets::NAME, Predictions::NAME].into_iter().chain(methods::contracts()).collect()
     }
 }

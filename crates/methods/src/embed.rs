@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 
 use crate::classes::Classes;
 use crate::data::{Data, Matrix, MatrixWords, Takes};
+use crate::items::Positions;
 use crate::method::{About, Content, Declared, Fit, Spent, Task};
+use crate::model::Learnt;
 use crate::numbers::{counted, significant};
 use crate::sections::Sections;
 use crate::table::Table;
@@ -173,8 +175,8 @@ positions.npy (the coordinates alone), summary.json and report.html.
 Next: lehr place places new items in the map.",
         result: "map",
         folder: "lehr-embed",
-        files: &["positions.csv", "positions.npy", "report.html", "summary.json"],
-        untold: &[],
+        files: &["positions.csv", "positions.npy", "model.json", "report.html", "summary.json"],
+        untold: &["model.json"],
         outputs: &["history", "positions", "shepard", "starts"],
         summary_names: &["multidimensional scaling by majorisation"],
     };
@@ -348,6 +350,10 @@ impl Fit for Fitted {
             .add("result", &result_facts(&self.map, self.shepard(data.matrix())))
             .add("history", &self.map.history);
         sections
+    }
+
+    fn model(&self) -> Option<Learnt> {
+        Some(Learnt::Embedding(Positions::new(self.map.dimension, self.map.positions.clone())))
     }
 
     fn headline(&self, _: Data<'_>) -> String {

@@ -8,7 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Data, Matrix, MatrixWords, Takes};
+use crate::items::Medoids;
 use crate::method::{About, Declared, Fit, Spent, Task};
+use crate::model::Learnt;
 use crate::numbers::{aligned, amount, counted, significant};
 use crate::sections::Sections;
 use crate::table::Table;
@@ -74,8 +76,8 @@ impl Declared for KMedoids {
       ten sequences, each at the centre of a cluster; open medoids/report.html",
         result: "clustering",
         folder: "lehr-kmedoids",
-        files: &["labels.csv", "clusters.csv", "report.html", "summary.json"],
-        untold: &[],
+        files: &["labels.csv", "clusters.csv", "model.json", "report.html", "summary.json"],
+        untold: &["model.json"],
         outputs: &["clusters", "labels"],
         summary_names: &["k-medoids"],
     };
@@ -189,6 +191,11 @@ impl Fit for Fitted {
             .add("result", &outcome)
             .add("clusters", &model.clusters.iter().enumerate().map(facts).collect::<Vec<_>>());
         sections
+    }
+
+    fn model(&self) -> Option<Learnt> {
+        let medoids: Vec<usize> = self.model.clusters.iter().map(|cluster| cluster.medoid).collect();
+        Some(Learnt::Medoids(Medoids::new(self.model.labels.len(), &medoids)))
     }
 
     fn headline(&self, data: Data<'_>) -> String {

@@ -19,6 +19,7 @@ pub mod embed;
 pub mod explain;
 pub mod gtm;
 pub mod isolated;
+pub mod items;
 pub mod kmedoids;
 pub mod minibatch;
 pub mod mixture;

@@ -16,6 +16,7 @@ use lehr_mining::vector::Centroids;
 use serde::{Deserialize, Serialize};
 
 use crate::data::Data;
+use crate::items::{Medoids, Members, Positions};
 
 /// The version of the format. It rises whenever the meaning of the content changes.
 const FORMAT: u32 = 1;
@@ -91,6 +92,12 @@ pub enum Learnt {
     Mixture(Mixture),
     /// The centres of a clustering.
     Clusters(Centroids),
+    /// The medoids of a clustering of items.
+    Medoids(Medoids),
+    /// The members of a pairwise clustering.
+    Pairwise(Members),
+    /// The positions of items on a map.
+    Embedding(Positions),
 }
 
 impl Learnt {
@@ -100,7 +107,32 @@ impl Learnt {
             Learnt::Gtm(map) => map.dimension(),
             Learnt::Mixture(mixture) => mixture.dimension(),
             Learnt::Clusters(centroids) => centroids.dimension(),
+            Learnt::Medoids(medoids) => medoids.dimension(),
+            Learnt::Pairwise(members) => members.dimension(),
+            Learnt::Embedding(map) => map.dimension(),
         }
+    }
+
+    /// Returns the name of the kind of model, as in the file.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Learnt::Gtm(_) => "gtm",
+            Learnt::Mixture(_) => "mixture",
+            Learnt::Clusters(_) => "clusters",
+            Learnt::Medoids(_) => "medoids",
+            Learnt::Pairwise(_) => "pairwise",
+            Learnt::Embedding(_) => "embedding",
+        }
+    }
+
+    /// Returns whether the columns are dissimilarities to items of the run.
+    pub fn is_of_items(&self) -> bool {
+        matches!(self, Learnt::Medoids(_) | Learnt::Pairwise(_) | Learnt::Embedding(_))
+    }
+
+    /// Returns whether rows need a value in each column.
+    pub fn needs_whole_rows(&self) -> bool {
+        matches!(self, Learnt::Clusters(_) | Learnt::Medoids(_))
     }
 
     /// Checks that the numbers form a valid model.
@@ -109,6 +141,9 @@ impl Learnt {
             Learnt::Gtm(map) => map.check(),
             Learnt::Mixture(mixture) => mixture.check(),
             Learnt::Clusters(centroids) => centroids.check(),
+            Learnt::Medoids(medoids) => medoids.check(),
+            Learnt::Pairwise(members) => members.check(),
+            Learnt::Embedding(map) => map.check(),
         }
     }
 }
@@ -139,10 +174,8 @@ impl ModelFile {
         Self { lonlat: true, ..Self::new(columns, same, model) }
     }
 
-    /// Creates the file of a model of rows or of a stream, with the columns of the rows and the limits of the clusters.
-    ///
-    /// # Panics
-    /// Panics if the data are dissimilarities, because their model cannot be applied to other rows.
+    /// Creates the file of a model with the columns of its data and the limits of its clusters. The columns of
+    /// dissimilarities are the ids of the items to which new items are compared.
     pub fn of(data: Data<'_>, model: Learnt, limits: Vec<Option<f64>>) -> Self {
         // JSON has no infinite number. Without a limit for each group, no row is compared with any limit.
         let are_known = limits.iter().flatten().all(|limit| limit.is_finite());
@@ -152,10 +185,19 @@ impl ModelFile {
 
     fn in_columns(data: Data<'_>, model: Learnt) -> Self {
         match data {
+            Data::Matrix(matrix) => {
+                let columns = match &model {
+                    Learnt::Medoids(found) => {
+                        found.medoids().iter().map(|item| matrix.ids[*item as usize].clone()).collect()
+                    }
+                    _ => matrix.ids.clone(),
+                };
+                let same = (vec![0.0; columns.len()], vec![1.0; columns.len()]);
+                Self::new(&columns, same, model)
+            }
             Data::Stream(stream) => Self::new(stream.columns(), stream.shifts_and_divisors(), model),
             Data::Rows(rows) if rows.is_sphere() => Self::on_sphere(rows.columns(), model),
-            data => {
-                let rows = data.rows();
+            Data::Rows(rows) => {
                 let model = Self::new(rows.columns(), rows.shifts_and_divisors(), model);
                 let origin = rows.origin();
                 let form = origin.map(|origin| form_of(&origin.frame, &origin.preparation));
@@ -222,7 +264,7 @@ impl ModelFile {
         let path = if path.is_dir() && inside.is_file() { &inside } else { path };
         let shown = path.display();
         if path.is_dir() {
-            let hint = "name a folder that lehr cluster, lehr minibatch, lehr mixture or lehr gtm wrote, or the model.json in it";
+            let hint = "name a folder that a method of lehr wrote, such as lehr cluster, or the model.json in it";
             let message = format!("{shown}: expected a model, found a folder without a model.json");
             return Err(Unreadable { hint: Some(hint), ..Unreadable::new(message) });
         }
@@ -240,7 +282,7 @@ impl ModelFile {
     pub fn of_json(value: serde_json::Value, shown: &str) -> Result<Self, Unreadable> {
         let bad = |what: String| Unreadable::new(format!("{shown}: {what}"));
         if value["kind"] != KIND {
-            let hint = "a model is the model.json in the folder that lehr cluster, lehr minibatch, lehr mixture or lehr gtm wrote";
+            let hint = "a model is the model.json in the folder that a method of lehr wrote, such as lehr cluster";
             return Err(Unreadable { hint: Some(hint), ..bad("expected a model".to_owned()) });
         }
         if value["format"] != FORMAT {

@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::data::{Data, Matrix, MatrixWords, Takes};
+use crate::items::Members;
 use crate::method::{About, Content, Declared, Fit, Spent, Task};
+use crate::model::{Learnt, ModelFile};
 use crate::numbers::{amount, counted, left_aligned, significant};
 use crate::sections::Sections;
 use crate::table::Table;
@@ -100,8 +102,8 @@ Next: lehr embed --labels draws a map of the items with labels.csv.
 Dissimilarities are used as they are. Squared Euclidean distances give the clusters of lehr cluster.",
         result: "clustering",
         folder: "lehr-pairwise",
-        files: &["labels.csv", "clusters.csv", "report.html", "summary.json"],
-        untold: &[],
+        files: &["labels.csv", "clusters.csv", "model.json", "report.html", "summary.json"],
+        untold: &["model.json"],
         outputs: &["clusters", "history", "labels", "splits"],
         summary_names: &["pairwise deterministic annealing"],
     };
@@ -300,6 +302,12 @@ impl Fit for Fitted {
             .add("temperatures", &json!({ "count": model.history.len(), "history": model.history }))
             .add("splits", &model.splits);
         sections
+    }
+
+    fn model_file(&self, data: Data<'_>) -> Option<ModelFile> {
+        let means = self.model.clusters.iter().map(|cluster| cluster.mean_within).collect();
+        let members = Members::new(self.model.labels.clone(), data.matrix().weights.as_deref(), means);
+        Some(ModelFile::of(data, Learnt::Pairwise(members), Vec::new()))
     }
 
     fn headline(&self, data: Data<'_>) -> String {

@@ -56,6 +56,9 @@ pub fn text(model: &ModelFile) -> Result<String, Unsuited> {
         }
         Learnt::Clusters(centroids) => centroids,
         Learnt::Mixture(_) => return instead("a mixture of Gaussians"),
+        Learnt::Medoids(_) | Learnt::Pairwise(_) | Learnt::Embedding(_) => {
+            return Err(Unsuited("PMML has no model of dissimilarities: use the model.json".into()));
+        }
         Learnt::Gtm(_) => return instead("a topographic map"),
     };
     let fields = Fields::of(model);
@@ -401,7 +404,8 @@ fn escaped(text: &str) -> Result<String, Unsuited> {
                 let _ = write!(out, "&#{};", u32::from(letter));
             }
             '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {
-                let reason = format!("the text {text:?} has a character that XML cannot represent: rename it in the table");
+                let reason =
+                    format!("the text {text:?} has a character that XML cannot represent: rename it in the table");
                 return Err(Unsuited(reason));
             }
             letter => out.push(letter),

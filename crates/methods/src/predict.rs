@@ -9,10 +9,12 @@ use lehr_data::preparation::{Prepared, without_values};
 use lehr_data::{Fingerprints, Incomplete, Points, Sparse, geography};
 use lehr_mining::gtm::Projection;
 use lehr_mining::mixture::Posterior;
+use lehr_mining::smacof::Placed;
 use lehr_mining::vector::{Assignment, Centroids, OUTLIER};
 
+use crate::items::Nearest;
 use crate::numbers::{counted, grouped, named_rows};
-use crate::{Learnt, ModelFile, Table, UNLABELLED, gtm, mixture};
+use crate::{Learnt, ModelFile, Table, UNLABELLED, embed, gtm, mixture};
 
 /// The reason why a model cannot be applied to rows.
 #[derive(Debug)]
@@ -97,6 +99,9 @@ enum Prediction {
     Places(Projection),
     Components(Posterior),
     Clusters(Labelled),
+    Items(Nearest),
+    /// The positions of items, and the name of the nearest item of the map.
+    Positions(Placed, Vec<String>),
 }
 
 /// Rows in clusters.
@@ -197,12 +202,15 @@ impl Predicted {
     /// # Errors
     /// Returns the errors of [`of_points`](Self::of_points).
     pub fn of_records(model: &ModelFile, rows: &Incomplete, memberships: bool) -> Result<Self, Refusal> {
-        if matches!(model.model, Learnt::Clusters(_)) {
+        if model.model.needs_whole_rows() {
             let expected = "rows without missing cells, the only ones that clusters can label".into();
             return Err(Refusal::Unsuited { expected, found: "a table that may have some".into() });
         }
         Self::has_columns(model, rows.dimension())?;
         let said = Self::of(model, model.scaled(rows.values()), memberships)?;
+        if model.model.is_of_items() {
+            return Ok(said.into());
+        }
         let width = model.columns.len();
         let without = without_values(rows.values(), width);
         let given =
@@ -269,6 +277,10 @@ impl Predicted {
 
     /// Applies a model to `values`: the rows, one after another, in the form of the model, with NaN for missing cells.
     fn of(model: &ModelFile, values: Vec<f64>, memberships: bool) -> Result<Prediction, Refusal> {
+        if memberships && model.model.is_of_items() {
+            let expected = "a model of clusters or a mixture, which have memberships".into();
+            return Err(Refusal::Unsuited { expected, found: format!("a model of kind {:?}", model.model.kind()) });
+        }
         if !matches!(model.model, Learnt::Clusters(_)) {
             Self::has_squares(model, &values)?;
         }
@@ -280,6 +292,14 @@ impl Predicted {
                     true => mixture.posterior(&rows, THREADS)?,
                     false => mixture.assign(&rows, THREADS)?,
                 })
+            }
+            Learnt::Medoids(medoids) => Prediction::Items(medoids.nearest(&values)?),
+            Learnt::Pairwise(members) => Prediction::Items(members.nearest(&values)?),
+            Learnt::Embedding(map) => {
+                let placed = map.placed(&values, THREADS)?;
+                let name = |item: &Option<usize>| item.map_or_else(String::new, |item| model.columns[item].clone());
+                let nearest = placed.nearest.iter().map(name).collect();
+                Prediction::Positions(placed, nearest)
             }
             Learnt::Clusters(centroids) if values.iter().any(|value| value.is_nan()) => {
                 let rows = Incomplete::new(values, centroids.dimension())?;
@@ -309,11 +329,27 @@ impl Predicted {
     /// `centers.csv`; with costs in nats, `cost` replaces it. If the model has limits, `score` follows as in
     /// `outliers.csv`: a score above 1 means that the row is far out. The memberships in all clusters follow, if
     /// requested.
+    ///
+    /// For medoids, `cluster` and `distance` follow `id`; for a pairwise clustering, `cluster` and `field`. For a map of
+    /// items, the columns are those of `positions.csv`: the position, its `error`, and the `nearest` item of the map.
     pub fn table<'a>(&'a self, ids: Option<&'a [String]>) -> Table<'a> {
         let table = match &self.said {
             Prediction::Places(places) => gtm::places(ids, places),
             Prediction::Components(Posterior { memberships, labels, probabilities, log_densities, .. }) => {
                 mixture::labels(ids, labels, probabilities, log_densities, memberships)
+            }
+            Prediction::Items(Nearest { labels, values, measure }) => {
+                Table::new("labels").ids(ids, labels.len()).labels("cluster", labels, true).borrowed(*measure, values)
+            }
+            Prediction::Positions(placed, nearest) => {
+                let width = placed.dimension;
+                let table = embed::axes(width).into_iter().enumerate().fold(
+                    Table::new("positions").ids(ids, nearest.len()),
+                    |table, (axis, name)| {
+                        table.numbers(name, placed.positions.iter().skip(axis).step_by(width).copied().collect())
+                    },
+                );
+                table.borrowed("error", &placed.errors).texts("nearest", nearest.clone())
             }
             Prediction::Clusters(Labelled { found, distance, scores, memberships }) => {
                 let measure = if *distance == Distance::Cost { "cost" } else { "distance" };
@@ -355,6 +391,10 @@ impl Predicted {
             Prediction::Places(places) => {
                 return format!("{} placed on the map", counted(places.modes.len() as u64, "row"));
             }
+            Prediction::Positions(_, nearest) => {
+                return format!("{} placed on the map", counted(nearest.len() as u64, "item"));
+            }
+            Prediction::Items(found) => (&found.labels, "cluster"),
             Prediction::Components(found) => (&found.labels, "component"),
             Prediction::Clusters(Labelled { found, .. }) => (&found.labels, "cluster"),
         };
@@ -437,6 +477,8 @@ impl Prediction {
                 numbers(&mut posterior.log_densities, 1);
                 numbers(&mut posterior.probabilities, 1);
             }
+            // Their columns are not prepared, so each row has a result.
+            Self::Items(_) | Self::Positions(..) => {}
             Self::Clusters(Labelled { found, scores, memberships, .. }) => {
                 let width = memberships.as_ref().map_or(0, |all| all.len() / found.labels.len().max(1));
                 unlabel(&mut found.labels);

@@ -61,7 +61,7 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
                 "--memberships: a map has a posterior over all of its nodes; places.csv has its mean, mode and entropy";
             return Err(Failure::new(Kind::Usage, message));
         }
-        Learnt::Clusters(_) if missing && model.preparation.is_none() => {
+        learnt if missing && learnt.needs_whole_rows() && model.preparation.is_none() => {
             return Err(Failure::new(Kind::Usage, "--missing: clusters cannot label rows with missing cells"));
         }
         _ => {}
@@ -110,9 +110,9 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         // The columns are the model's for every kind of file, so only options of tables show that the input is a table.
         let is_table = asked.columns.is_some() || asked.delimiter.is_some() || asked.header.is_some();
         let first_column = (!is_table).then(|| model.first_column());
-        let failed = |error: lehr_data::Error| match &model.model {
-            Learnt::Clusters(_) => Failure::from(error),
-            Learnt::Gtm(_) | Learnt::Mixture(_) => of_rows(error, GAPS_OF_MODEL),
+        let failed = |error: lehr_data::Error| match model.model.needs_whole_rows() {
+            true => Failure::from(error),
+            false => of_rows(error, GAPS_OF_MODEL),
         };
         let points =
             match with_id_or_without(&selection, known, |selection| read::table(&input, selection, first_column))
