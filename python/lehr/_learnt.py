@@ -1,8 +1,8 @@
 """Models in the command's format: ``model.json``, which ``lehr predict`` reads.
 
 The fields are ``kind``, ``format``, ``version``, ``columns``, ``shifts``, ``divisors`` and ``model``. From each column, its shift is subtracted first; then the
-column is divided by its divisor. ``model`` is an object with one field whose name is the kind of the model: ``clusters``, ``mixture`` or ``gtm``. Numbers are
-written in the shortest form that reads back bit-identically.
+column is divided by its divisor. ``model`` is an object with one field whose name is the kind of the model: ``clusters``, ``mixture``, ``gtm``, ``medoids``,
+``pairwise`` or ``embedding``. Numbers are written in the shortest form that reads back bit-identically. ``docs/reference/model.md`` lists all fields.
 """
 
 from __future__ import annotations
@@ -46,20 +46,32 @@ class LearntMixin:
         _checks.warn(f"{which} no value in any of the model's columns: no label is given", UserWarning)
         return gone
 
+    def _learnt_columns(self) -> list[str]:
+        """Returns the names of the columns to which the model applies."""
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{number}" for number in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+
     def _learnt(self) -> tuple[str, dict[str, Any]]:
         """Returns the kind of the model and its fields in ``model.json``."""
         raise NotImplementedError
 
     def _onnx(self, columns: list[str]) -> Any:
         """Returns the model in the format ONNX."""
-        raise NotImplementedError
+        raise ValueError(f"ONNX has no form of {type(self).__name__}, whose input is dissimilarities: export .json instead.")
 
     def _take_learnt(self, parts: Any) -> None:
         """Sets the fitted attributes from the parts of a model file, as the Rust extension has parsed them."""
         raise NotImplementedError
 
     def export(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model in the command's format, for ``lehr predict``, or in the format ONNX, for inference servers and other languages.
+        """Write the fitted model for other programs: as JSON, PMML or ONNX, by the ending of the file.
+
+        The JSON is the ``model.json`` that ``lehr predict``, services and :func:`lehr.load` read. Every estimator of clusters, mixtures and maps has this form;
+        :class:`PairwiseClustering`, :class:`SMACOF` and :class:`KMedoids` need ``metric='precomputed'``, or for ``KMedoids`` also a Euclidean metric. Its columns
+        are then the dissimilarities to the fitted items.
+
+        The ending ``.pmml`` selects PMML 4.4, for scoring engines and databases. Only clusters with centres have this form. The outputs are ``cluster`` and
+        ``distance``.
 
         The ending ``.onnx`` selects ONNX, which needs the package ``onnx``. Such a model takes complete rows ``X``, in the precision of the fitted rows. Its outputs
         are ``label`` and ``distances`` for clusters, ``label``, ``probabilities`` and ``log_density`` for a mixture, and ``positions`` and ``responsibilities`` for
@@ -71,7 +83,7 @@ class LearntMixin:
         Parameters
         ----------
         path : path-like
-            The file to write, such as ``model.json`` or ``model.onnx``. An existing file is replaced.
+            The file to write, such as ``model.json``, ``model.pmml`` or ``model.onnx``. An existing file is replaced.
 
         Returns
         -------
@@ -86,7 +98,7 @@ class LearntMixin:
         ImportError
             If ``path`` ends in ``.onnx``, and ``onnx`` is not installed.
         ValueError
-            If the model belongs to a prepared table, which ONNX cannot represent.
+            If the format cannot represent the model. For example, PMML has no mixtures.
 
         Examples
         --------
@@ -100,21 +112,25 @@ class LearntMixin:
         [1.0]
         """
         check_is_fitted(self)
-        width = self.n_features_in_
-        names = getattr(self, "feature_names_in_", [f"x{number}" for number in range(width)])
-        if os.fspath(path).lower().endswith(".onnx"):
-            if self._of_table:
-                raise ValueError(f"{type(self).__name__} was fitted to a prepared table, whose texts and gaps ONNX does not know: export model.json instead.")
-            _onnx.write(self._onnx([str(name) for name in names]), path)
+        names = self._learnt_columns()
+        ending = os.path.splitext(os.fspath(path))[1].lower()
+        if self._of_table and ending in (".onnx", ".pmml"):
+            instead = "run lehr export with the model.json of the command" if ending == ".pmml" else "export model.json"
+            raise ValueError(
+                f"{type(self).__name__} was fitted to a prepared table, whose texts and gaps the estimator does not know: {instead} instead."
+            )
+        if ending == ".onnx":
+            _onnx.write(self._onnx(names), path)
             return
         kind, fields = self._learnt()
         content = {
             "kind": KIND,
             "format": FORMAT,
             "version": _native.__version__,
-            "columns": [str(name) for name in names],
-            "shifts": [0.0] * width,
-            "divisors": [1.0] * width,
+            "columns": names,
+            "shifts": [0.0] * len(names),
+            "divisors": [1.0] * len(names),
             "model": {kind: fields},
         }
-        _native.write_bytes(os.fspath(path), (json.dumps(content, allow_nan=False) + "\n").encode())
+        text = json.dumps(content, allow_nan=False) + "\n"
+        _native.write_bytes(os.fspath(path), (_native.pmml_of(text) if ending == ".pmml" else text).encode())

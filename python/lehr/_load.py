@@ -27,6 +27,8 @@ from lehr.topographic import GTM
 _SAVED: tuple[type[SavedMixin], ...] = (DAClustering, DAGaussianMixture, GTM, KMeans, KMedoids, MiniBatchKMeans, PairwiseClustering, SMACOF, TablePreparation)
 #: The fields that are optional in a model file.
 _OPTIONAL = {"form", "id", "limits", "lonlat", "preparation"}
+#: The estimators of items, by the kind of their model. Their columns are dissimilarities.
+_ITEMS: dict[str, Any] = {"medoids": KMedoids, "pairwise": PairwiseClustering, "embedding": SMACOF}
 _FIELDS = ("columns", "divisors", "format", "kind", "model", "shifts", "version")
 
 
@@ -44,7 +46,8 @@ def load(path: str | PathLike[str]) -> Any:
     -------
     estimator
         A fitted estimator. A file that ``save`` wrote gives an estimator of the same class. A mixture becomes a :class:`DAGaussianMixture`, a topographic map a
-        :class:`GTM`. Clusters become a :class:`DAClustering` if they have a temperature above 0 or an outlier radius, otherwise a :class:`KMeans`. If the
+        :class:`GTM`. Results of ``lehr kmedoids``, ``lehr pairwise`` and ``lehr embed`` become a :class:`KMedoids`, a :class:`PairwiseClustering` and a
+        :class:`SMACOF` with ``metric='precomputed'``. Clusters become a :class:`DAClustering` if they have a temperature above 0 or an outlier radius, otherwise a :class:`KMeans`. If the
         command changed the columns first, you get a ``Pipeline`` that ends with one of these estimators. For example, after ``--scale`` the pipeline begins by
         scaling rows in the same way. If the command prepared a table (``--auto``, ``--log``, ``--exclude``), the pipeline begins with a
         :class:`TablePreparation`. Pass it a table from :func:`read_table`, or the path of a file. The pipeline treats missing values as ``lehr predict`` does;
@@ -99,9 +102,12 @@ def learnt(text: bytes) -> Any:
     except ValueError as error:
         raise ValueError(f"expected a model, found no JSON ({error})") from None
     if not isinstance(content, dict) or content.get("kind") != KIND:
-        raise ValueError("expected a model: the model.json in the folder that lehr cluster, lehr minibatch, lehr mixture or lehr gtm wrote")
-    if content.get("format") != FORMAT:
-        raise ValueError(f"expected a model of format {FORMAT}, found format {content.get('format')}")
+        raise ValueError("expected a model: the model.json in the folder that a method of lehr wrote, such as lehr cluster")
+    form = content.get("format")
+    if form != FORMAT:
+        is_newer = isinstance(form, int) and form > FORMAT
+        writer = f": Lehr {content.get('version')} wrote it, this is {_native.__version__}" if is_newer else ""
+        raise ValueError(f"expected a model of format {FORMAT}, found format {form}{writer}")
     if content.keys() - _OPTIONAL != set(_FIELDS):
         raise ValueError(f"not a whole model: expected the fields {', '.join(_FIELDS)}")
     if not isinstance(content["model"], dict) or len(content["model"]) != 1:
@@ -109,7 +115,9 @@ def learnt(text: bytes) -> Any:
     ((kind, fields),) = content["model"].items()
     parts = _native.learnt(kind, json.dumps(fields))
     model: Any
-    if kind == "clusters":
+    if kind in _ITEMS:
+        model = _ITEMS[kind](metric="precomputed")
+    elif kind == "clusters":
         # At temperature 0, each row belongs only to the nearest centre, as in k-means.
         model = KMeans() if parts["temperature"] == 0.0 and parts["sponge"] is None else DAClustering()
     else:
@@ -117,7 +125,8 @@ def learnt(text: bytes) -> Any:
     assert isinstance(model, LearntMixin)
     model._take_learnt(parts)
     width = _width(model)
-    model.n_features_in_ = width
+    if kind not in _ITEMS:
+        model.n_features_in_ = width
     if content.get("preparation") is not None:
         model._of_table = True
         return make_pipeline(_preparation(content["preparation"], content.get("form") or {}, width), model)
@@ -130,8 +139,12 @@ def learnt(text: bytes) -> Any:
     else:
         shifts, divisors, names = _scale(content, width)
         if not shifts.any() and (divisors == 1.0).all():
-            _name(model, names)
+            # Items are told apart by their ids, which are no names of columns to a matrix of dissimilarities.
+            if kind not in _ITEMS:
+                _name(model, names)
             return model
+        if kind in _ITEMS:
+            raise ValueError("expected dissimilarities without shifts and divisors")
         before = StandardScaler(with_mean=bool(shifts.any()))
         before.mean_, before.scale_, before.var_, before.n_features_in_ = shifts, divisors, np.square(divisors), width
     _name(before, names)
@@ -156,6 +169,10 @@ def _on_sphere(X: NDArray[Any]) -> NDArray[np.float64]:
 
 def _width(model: Any) -> int:
     """Returns the number of columns to which a model was fitted."""
+    if isinstance(model, KMedoids):
+        return len(model.medoid_indices_)
+    if isinstance(model, (PairwiseClustering, SMACOF)):
+        return int(model.n_features_in_)
     centers = model.cluster_centers_ if hasattr(model, "cluster_centers_") else model.means_
     return int(centers.shape[1])
 

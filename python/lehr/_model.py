@@ -166,7 +166,7 @@ class SavedMixin(BaseEstimator):
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model to a file that :func:`lehr.load` reads.
 
-        If writing fails, no partial file remains. ``lehr predict`` cannot read the file: for the command, use ``export``, which some estimators have.
+        If writing fails, no partial file remains. ``lehr predict`` cannot read the file: for the command and services, use ``export``.
 
         Parameters
         ----------

@@ -380,7 +380,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         self.set_params(n_clusters=self._n_features_out, outlier_radius=self._sponge)
 
 
-class PairwiseClustering(ItemsMixin, _Annealed):
+class PairwiseClustering(ItemsMixin, LearntMixin, _Annealed):
     """Clustering of items that are given by their dissimilarities.
 
     Uses the mean-field approximation of Hofmann and Buhmann, with annealing. Dissimilarities need not form a metric, and some may be missing. With squared
@@ -614,6 +614,23 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         least = self._fields(X, "score").min(axis=1)
         item_weights = weights(sample_weight, least)
         return -float(np.sum(least) if item_weights is None else np.dot(least, item_weights))
+
+    def _learnt(self) -> tuple[str, dict[str, Any]]:
+        if not self._is_given():
+            raise ValueError(
+                "The model is its fitted rows, so a JSON model needs their dissimilarities: fit with metric='precomputed', or use save and lehr.load."
+            )
+        fields = {"labels": self.labels_.tolist(), "mean_within": self.clusters_["mean_within"].tolist()}
+        given = self._weights
+        return "pairwise", fields if given is None or (given == 1.0).all() else {**fields, "weights": given.tolist()}
+
+    def _take_learnt(self, parts: Any) -> None:
+        self.labels_ = parts["labels"]
+        self._weights = parts["weights"]
+        self._fit_X = None
+        self.clusters_ = table({"mean_within": parts["mean_within"]})
+        self.n_features_in_ = len(self.labels_)
+        self.set_params(n_clusters=len(self.clusters_))
 
     def _fields(self, X: ArrayLike, asked: str) -> NDArray[np.float64]:
         """Returns the field of each item in each cluster. The field is infinite if no dissimilarity to the cluster is known."""

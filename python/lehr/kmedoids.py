@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from lehr import _checks, _native
+from lehr import _native, _onnx
 from lehr._centers import as_given
 from lehr._constraints import WATCHED, whole
 from lehr._items import ItemsMixin, refuse_unknown
+from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, tell
 from lehr._names import listed
 from lehr._progress import Watch
@@ -24,7 +25,7 @@ __all__ = ["KMedoids"]
 __dir__ = listed(__all__)
 
 
-class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, SavedMixin):
+class KMedoids(ItemsMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, SavedMixin):
     """K-medoids clustering by FasterPAM: the centre of each cluster is one of its items, the medoid.
 
     A greedy method chooses the initial medoids. Then medoids are swapped with other items as long as a swap lowers the sum of dissimilarities to the nearest
@@ -245,6 +246,33 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
         items = self._validated(X, reset=False)
         dissimilarities = items if self._is_given() else of_rows(items, None, self.metric, self.metric_params, self.n_jobs)
         return plot.blocks(self, dissimilarities, ax=ax)
+
+    def _learnt_columns(self) -> list[str]:
+        names = super()._learnt_columns()
+        return [names[item] for item in self.medoid_indices_] if self._is_given() else names
+
+    def _learnt(self) -> tuple[str, dict[str, Any]]:
+        if self._is_given():
+            return "medoids", {"items": self.n_features_in_, "medoids": self.medoid_indices_.tolist()}
+        centers = self.cluster_centers_
+        # The nearest medoid by these metrics is the nearest centre.
+        if self.metric not in ("euclidean", "l2", "sqeuclidean") or self.metric_params or not isinstance(centers, np.ndarray):
+            raise ValueError(
+                f"A model with metric={self.metric!r} cannot be exported: fit with metric='precomputed' and the dissimilarities, or use save and lehr.load."
+            )
+        return "clusters", {"dimension": centers.shape[1], "centers": centers.ravel().tolist(), "temperature": 0.0}
+
+    def _onnx(self, columns: list[str]) -> Any:
+        if self._learnt()[0] == "medoids":
+            return super()._onnx(columns)
+        return _onnx.of_clusters(self.cluster_centers_, None, columns)
+
+    def _take_learnt(self, parts: Any) -> None:
+        self.medoid_indices_ = parts["medoids"]
+        self.n_features_in_ = int(parts["items"])
+        self.cluster_centers_ = None
+        self._n_features_out = len(self.medoid_indices_)
+        self.set_params(n_clusters=self._n_features_out)
 
     def _to_medoids(self, X: ArrayLike, asked: str) -> NDArray[Any]:
         check_is_fitted(self)

@@ -17,6 +17,7 @@ from lehr import _checks, _native, _nonmetric
 from lehr._centers import as_given
 from lehr._constraints import COOLING, RANDOM_STATE, WATCHED, number, one_of, whole
 from lehr._items import not_negative, refuse_negative
+from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, symmetric, table, tell, weights
 from lehr._names import listed
 from lehr._progress import Watch
@@ -37,7 +38,7 @@ _STARTS = {"classical": "Classical", "random": "Random", "classical_mds": "Class
 _STILL_FELL = re.compile(r"^(the stress still fell after )\d+ iteration")
 
 
-class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, SavedMixin):
+class SMACOF(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, SavedMixin):
     """Multidimensional scaling by majorisation (SMACOF).
 
     Places items in few dimensions so that their distances match their dissimilarities. Every iteration lowers the weighted sum of ``(d - delta)**2`` over
@@ -480,6 +481,21 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         check_is_fitted(self)
         items = self._validated(X, reset=False)
         return as_given(self._placed(self._to_map(items, "transform")), items)
+
+    def _learnt(self) -> tuple[str, dict[str, Any]]:
+        if not self._is_given():
+            raise ValueError(
+                "The model is its fitted rows, so a JSON model needs their dissimilarities: fit with metric='precomputed', or use save and lehr.load."
+            )
+        width = self.embedding_.shape[1]
+        return "embedding", {"dimensions": width, "positions": self.embedding_.ravel().tolist(), "neighbors": max(int(self.n_neighbors), width + 1)}
+
+    def _take_learnt(self, parts: Any) -> None:
+        self.embedding_ = parts["embedding"]
+        self._fit_X = None
+        self._weights = None
+        self.n_features_in_, self._n_features_out = self.embedding_.shape
+        self.set_params(n_components=self._n_features_out, n_neighbors=int(parts["neighbors"]))
 
     def _to_map(self, items: Any, asked: str) -> NDArray[np.float64]:
         """Returns the dissimilarities of validated items to the items of the map."""

@@ -44,7 +44,7 @@ pub use place::PlaceArguments;
 pub use predict::PredictArguments;
 pub use preparation::{Gaps, PreparationArguments};
 pub use run::RunArguments;
-pub use serve::{CheckPolicyArguments, ServeArguments};
+pub use serve::{CheckPolicyArguments, PlacedSettings, ServeArguments};
 pub use spill::SpillArguments;
 pub use stream::StreamArguments;
 pub use table::{ScaleArgument, TableArguments};

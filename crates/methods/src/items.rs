@@ -58,7 +58,11 @@ impl Medoids {
         self.medoids.len()
     }
 
-    pub(crate) fn check(&self) -> Result<(), lehr_mining::Error> {
+    /// Checks that the numbers form a valid model.
+    ///
+    /// # Errors
+    /// Returns [`lehr_mining::Error::Parameter`] if they do not.
+    pub fn check(&self) -> Result<(), lehr_mining::Error> {
         let is_item = |(place, item): (usize, &u64)| *item < self.items && !self.medoids[..place].contains(item);
         if self.medoids.is_empty() || !self.medoids.iter().enumerate().all(is_item) {
             let found = format!("{:?} of {} items", self.medoids, self.items);
@@ -115,7 +119,11 @@ impl Members {
         self.labels.len()
     }
 
-    pub(crate) fn check(&self) -> Result<(), lehr_mining::Error> {
+    /// Checks that the numbers form a valid model.
+    ///
+    /// # Errors
+    /// Returns [`lehr_mining::Error::Parameter`] if they do not.
+    pub fn check(&self) -> Result<(), lehr_mining::Error> {
         let (items, clusters) = (self.labels.len(), self.mean_within.len());
         if clusters == 0 || items == 0 || !self.labels.iter().all(|label| (*label as usize) < clusters) {
             return Err(invalid("labels", "a cluster of the model for each item", format!("{clusters} clusters")));
@@ -195,7 +203,11 @@ impl Positions {
         self.positions.len() / self.dimensions.max(1)
     }
 
-    pub(crate) fn check(&self) -> Result<(), lehr_mining::Error> {
+    /// Checks that the numbers form a valid model.
+    ///
+    /// # Errors
+    /// Returns [`lehr_mining::Error::Parameter`] if they do not.
+    pub fn check(&self) -> Result<(), lehr_mining::Error> {
         let Self { dimensions, positions, neighbors } = self;
         let is_whole = *dimensions > 0 && !positions.is_empty() && positions.len().is_multiple_of(*dimensions);
         if !is_whole || !positions.iter().all(|value| value.is_finite()) {

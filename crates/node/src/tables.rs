@@ -28,6 +28,9 @@ pub(crate) const FORM: Format = Format::MessagePack;
 /// number of rows in the table.
 const ROWS: &str = "lehr-rows";
 
+/// The header with the version of what made the rows, such as a model, if the answer has one.
+const VERSION: &str = "lehr-version";
+
 /// A file format for rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rows {
@@ -95,6 +98,7 @@ pub(crate) struct Answered {
     from: u64,
     to: u64,
     of: u64,
+    version: Option<u64>,
 }
 
 impl Answered {
@@ -103,7 +107,8 @@ impl Answered {
     /// # Errors
     /// Returns [`Code::OperationFailed`] if `piece` is not a piece of rows.
     pub(crate) fn first(rows: Rows, piece: &[u8]) -> Result<Self, Fault> {
-        let mut answered = Self { rows, bytes: Vec::new(), from: 0, to: 0, of: 0 };
+        let mut answered = Self { rows, bytes: Vec::new(), from: 0, to: 0, of: 0, version: None };
+        answered.version = decoded(piece)?.version;
         answered.from = answered.add(piece)?;
         Ok(answered)
     }
@@ -125,9 +130,16 @@ impl Answered {
     }
 
     /// Adds a piece, and returns its first row.
+    ///
+    /// # Errors
+    /// Returns [`Code::OperationFailed`] if `piece` is not a piece of rows; [`Code::PreconditionFailed`] if its version
+    /// is not that of the first piece.
     pub(crate) fn add(&mut self, piece: &[u8]) -> Result<u64, Fault> {
-        let bad = || Fault::new(Code::OperationFailed, "the answer has no rows in the requested form");
-        let piece: Piece = FORM.decode(piece).map_err(|fault| bad().log(fault.reason().to_owned()))?;
+        let piece = decoded(piece)?;
+        if piece.version != self.version {
+            let reason = "another version replaced the one that made the first rows: send the request again";
+            return Err(Fault::new(Code::PreconditionFailed, reason));
+        }
         match self.rows {
             Rows::Csv => self.bytes.extend_from_slice(piece.csv.ok_or_else(bad)?.as_bytes()),
             Rows::Arrow => self.bytes = piece.arrow.ok_or_else(bad)?.0,
@@ -147,6 +159,9 @@ impl Answered {
         if let Ok(value) = HeaderValue::try_from(format!("{}-{}/{}", self.from, self.to, self.of)) {
             headers.insert(ROWS, value);
         }
+        if let Some(version) = self.version {
+            headers.insert(VERSION, HeaderValue::from(version));
+        }
         (self.bytes, response)
     }
 }
@@ -159,6 +174,15 @@ struct Piece {
     rows: u64,
     csv: Option<String>,
     arrow: Option<Raw>,
+    version: Option<u64>,
+}
+
+fn bad() -> Fault {
+    Fault::new(Code::OperationFailed, "the answer has no rows in the requested form")
+}
+
+fn decoded(piece: &[u8]) -> Result<Piece, Fault> {
+    FORM.decode(piece).map_err(|fault| bad().log(fault.reason().to_owned()))
 }
 
 /// Bytes, or a text that encodes them in base64.
@@ -233,6 +257,18 @@ mod tests {
         let (bytes, response) = answered.into_response();
         assert_eq!((&bytes[..], &response.headers()[ROWS]), (&b"x\n1\n2\n3\n"[..], &HeaderValue::from_static("0-3/3")));
         assert!(Answered::first(Rows::Arrow, &piece(0, 2, "x")).is_err());
+    }
+
+    #[test]
+    fn pieces_of_two_versions_are_not_put_together() {
+        let piece = |from: u64, version: u64| {
+            FORM.encode(&json!({ "from": from, "to": from + 1, "rows": 2, "csv": "1\n", "version": version })).unwrap()
+        };
+        let mut answered = Answered::first(Rows::Csv, &piece(0, 4)).unwrap();
+        let fault = answered.add(&piece(1, 5)).unwrap_err();
+        assert_eq!(fault.code(), Code::PreconditionFailed);
+        answered.add(&piece(1, 4)).unwrap();
+        assert_eq!(answered.into_response().1.headers()[VERSION], HeaderValue::from(4));
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Reads models in the command's format.
 
 use lehr_data::geography;
+use lehr_methods::items::{Medoids, Members, Positions};
+use lehr_methods::{ModelFile, pmml};
 use lehr_mining::gtm::Map;
 use lehr_mining::mixture::Mixture;
 use lehr_mining::vector::Centroids;
-use numpy::{PyArray2, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::de::DeserializeOwned;
@@ -48,8 +50,46 @@ pub(crate) fn learnt<'py>(py: Python<'py>, kind: &str, fields: &str) -> PyResult
             map.check().map_err(error)?;
             gtm::parts(py, &map)
         }
-        other => Err(errors::value(format!("expected clusters, a mixture or a gtm, found {other:?}"))),
+        "medoids" => {
+            let medoids: Medoids = read(fields)?;
+            medoids.check().map_err(error)?;
+            let found = PyDict::new(py);
+            found.set_item("items", medoids.items())?;
+            let places: Vec<i64> = medoids.medoids().iter().map(|item| *item as i64).collect();
+            found.set_item("medoids", places.into_pyarray(py))?;
+            Ok(found)
+        }
+        "pairwise" => {
+            let members: Members = read(fields)?;
+            members.check().map_err(error)?;
+            let found = PyDict::new(py);
+            let labels: Vec<i32> = members.labels().iter().map(|label| *label as i32).collect();
+            found.set_item("labels", labels.into_pyarray(py))?;
+            let weights = (!members.weights().is_empty()).then(|| members.weights().to_vec().into_pyarray(py));
+            found.set_item("weights", weights)?;
+            found.set_item("mean_within", members.mean_within().to_vec().into_pyarray(py))?;
+            Ok(found)
+        }
+        "embedding" => {
+            let map: Positions = read(fields)?;
+            map.check().map_err(error)?;
+            let found = PyDict::new(py);
+            found.set_item("embedding", arrays::table(py, map.positions().to_vec(), map.dimensions())?)?;
+            found.set_item("neighbors", map.neighbors())?;
+            Ok(found)
+        }
+        other => Err(errors::value(format!(
+            "expected clusters, a mixture, a gtm, medoids, a pairwise clustering or an embedding, found {other:?}"
+        ))),
     }
+}
+
+/// Returns the text of a `model.json` as PMML.
+#[pyfunction]
+pub(crate) fn pmml_of(content: &str) -> PyResult<String> {
+    let value = serde_json::from_str(content).map_err(|cause| errors::value(cause.to_string()))?;
+    let model = ModelFile::of_json(value, "the model").map_err(|error| errors::value(error.message))?;
+    pmml::text(&model).map_err(|reason| errors::value(reason.to_string()))
 }
 
 /// Converts longitudes and latitudes in degrees, an N x 2 array, to points on the sphere, in kilometres from the centre

@@ -66,7 +66,7 @@ mod _native {
     #[pymodule_export]
     use crate::kmeans::fit_kmeans;
     #[pymodule_export]
-    use crate::learnt::{learnt, on_sphere};
+    use crate::learnt::{learnt, on_sphere, pmml_of};
     #[pymodule_export]
     use crate::methods::{declared, declared_of_distances, run_matrix};
     #[pymodule_export]

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use lehr_jobs::Settings;
+use lehr_jobs::{Settings, predictions};
 use lehr_node::Network;
 use lehr_services::Restart;
+use lehr_services::{Contract, Fault};
 use lehr_sources::PUBLIC;
 
 use super::{at_least_one, positive, thread_count};
@@ -203,8 +204,17 @@ pub struct PlacedService {
     pub contract: String,
     /// The path of the service.
     pub path: String,
-    /// The settings of a method's jobs, if the command line has any.
-    pub settings: Option<Settings>,
+    /// The settings of the service, if the command line has any.
+    pub settings: Option<PlacedSettings>,
+}
+
+/// The settings of a service on the command line.
+#[derive(Debug, Clone)]
+pub enum PlacedSettings {
+    /// The settings of a method's jobs.
+    Jobs(Settings),
+    /// The limits of predictions.
+    Predictions(predictions::Settings),
 }
 
 /// The arguments of `lehr check-policy`.
@@ -240,8 +250,12 @@ Exit codes: 0 done, 2 usage, 3 data, 4 environment.";
 
 fn placed(text: &str) -> Result<PlacedService, String> {
     let (place, settings) = text.split_once(',').map_or((text, None), |(place, settings)| (place, Some(settings)));
-    let settings: Option<Settings> =
-        settings.map(str::parse).transpose().map_err(|fault: lehr_services::Fault| fault.reason().to_owned())?;
+    let is_of_predictions = place.split('=').next() == Some(predictions::Predictions::NAME);
+    let read = |settings: &str| match is_of_predictions {
+        true => settings.parse().map(PlacedSettings::Predictions),
+        false => settings.parse().map(PlacedSettings::Jobs),
+    };
+    let settings = settings.map(read).transpose().map_err(|fault: Fault| fault.reason().to_owned())?;
     match place.split_once('=') {
         Some((contract, path)) if !contract.is_empty() && path.starts_with('/') => {
             Ok(PlacedService { contract: contract.to_owned(), path: path.to_owned(), settings })

@@ -16,7 +16,7 @@ use lehr_services::{Contract, Fault, Host, Placement};
 use lehr_sources::{Allowed, Bounds, FETCH, Fetch, Getter, PUBCHEM, PubChem, PubChemState, WEBHOOK, Webhook};
 use lehr_workflow::{WORKFLOWS, Workflows};
 
-use crate::arguments::{CheckPolicyArguments, ServeArguments};
+use crate::arguments::{CheckPolicyArguments, PlacedSettings, ServeArguments};
 use crate::command::apply::texts;
 use crate::command::ask::{bad_file, failure, refused, token, token_or, variable};
 use crate::command::telemetry;
@@ -166,8 +166,14 @@ async fn start(
     let mut services: Vec<(&str, &str)> =
         STANDING.into_iter().chain(pubchem).filter(|(_, path)| !wanted(path)).collect();
     for service in &arguments.start {
-        if let Some(settings) = &service.settings {
-            setup.settings.insert(service.path.clone(), settings.clone());
+        match &service.settings {
+            Some(PlacedSettings::Jobs(settings)) => {
+                setup.settings.insert(service.path.clone(), settings.clone());
+            }
+            Some(PlacedSettings::Predictions(settings)) => {
+                setup.predictions.insert(service.path.clone(), settings.clone());
+            }
+            None => {}
         }
         services.push((&service.contract, &service.path));
     }

@@ -140,10 +140,6 @@ impl Turns {
         Arc::new(Self { settings, free, waiting: Count::default(), left })
     }
 
-    pub(super) fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
     /// Waits until the request may compute.
     ///
     /// # Errors
