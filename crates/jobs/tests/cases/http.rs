@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::samples::*;
 
 /// Runs a test with a node that has data sets and clustering, and with a client.
-fn on_a_node(behaviour: impl AsyncFn(&Host, Client, String)) {
+pub fn on_a_node(behaviour: impl AsyncFn(&Host, Client, String)) {
     let dispatcher = Dispatcher::new(2).unwrap();
     let host = Host::new(dispatcher.handle());
     block_on(async {
@@ -261,7 +261,7 @@ fn large_tables_go_between_nodes_in_pieces() {
 }
 
 /// Sends bytes as `curl --data-binary` does. Returns the status and the document in the answer.
-fn post(url: &str, target: &str, media_type: &str, body: &[u8]) -> (u16, Value) {
+pub fn post(url: &str, target: &str, media_type: &str, body: &[u8]) -> (u16, Value) {
     let address = url.strip_prefix("http://").unwrap();
     let (kind, length, patience) = (media_type, body.len(), DAY.as_millis());
     let head = format!(
@@ -383,7 +383,7 @@ fn rows_come_as_a_file_for_who_accepts_it_and_options_may_be_left_out() {
 }
 
 /// Returns the answer to a request that accepts CSV.
-fn csv(url: &str, target: &str, content_type: &str, body: &str) -> (String, String) {
+pub fn csv(url: &str, target: &str, content_type: &str, body: &str) -> (String, String) {
     let headers = format!("accept: text/csv\r\ncontent-type: {content_type}\r\n");
     let (head, body) = curl(url, &format!("POST {target}"), &headers, body);
     (head, String::from_utf8(body).unwrap())

@@ -1,6 +1,7 @@
 mod densities;
 mod dissimilarities;
 mod http;
+mod predictions;
 #[cfg(unix)]
 mod processes;
 mod restarts;
