@@ -99,6 +99,10 @@ COLUMNS = {
         "sweep": "the number of the pass, from 0",
         "log_likelihood_per_weight": "the log-likelihood over the total weight before this pass",
     },
+    "predict/positions": {
+        "error": "the root mean square error of the distances to the items that placed this one",
+        "nearest": "the item of the map with the lowest dissimilarity",
+    },
     "gtm/places": {
         "z1 …": "the position on the map, a column for each dimension, from -1 to 1",
         "node": "the most probable node",

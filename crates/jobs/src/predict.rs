@@ -58,8 +58,8 @@ impl Asked {
     /// Returns the model's result for the rows. `admit` gets the number of rows, and may refuse them.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] for rows that do not suit the model, or if the rows are given twice or not at
-    /// all; the errors of `admit` and of the data sets; and the errors of [`read`](Self::read).
+    /// Returns [`Code::InvalidValue`] for rows that do not suit the model, or unless the rows are given exactly once.
+    /// Also returns the errors of `admit`, of the data sets and of [`read`](Self::read).
     pub(crate) async fn answer(
         self,
         model: &ModelFile,

@@ -87,7 +87,7 @@ impl Setup {
     ///
     /// # Errors
     /// Returns [`Code::StartFailed`] if its folder or the data root cannot be used, or if there is no service of data
-    /// sets; [`Code::InvalidValue`] if its limits are invalid.
+    /// sets. Returns [`Code::InvalidValue`] if its limits are invalid.
     ///
     /// # Example
     /// See [`Predictions`].

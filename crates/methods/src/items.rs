@@ -1,5 +1,5 @@
-//! Models of items that are known by their dissimilarities: the rows to which they are applied are dissimilarities to
-//! items of the run, one column for each such item.
+//! Models of items that are known by their dissimilarities. A new row has its dissimilarities to items of the run, one
+//! column for each such item.
 
 use lehr_mining::Execution;
 use lehr_mining::smacof::{self, Interpolation, Placed};
@@ -139,8 +139,8 @@ impl Members {
         Ok(())
     }
 
-    /// Returns the cluster with the smallest field of each row: the mean dissimilarity to the members of the cluster,
-    /// minus half the mean dissimilarity between members. Unknown dissimilarities (NaN) are left out.
+    /// Returns the cluster with the smallest field of each row. The field is the mean dissimilarity to the members of
+    /// the cluster, minus half the mean dissimilarity between members. Unknown dissimilarities (NaN) are left out.
     pub(crate) fn nearest(&self, rows: &[f64]) -> Result<Nearest, Refusal> {
         check_known(rows, self.dimension())?;
         let clusters = self.mean_within.len();

@@ -44,6 +44,12 @@ impl std::error::Error for Unsuited {}
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn text(model: &ModelFile) -> Result<String, Unsuited> {
+    let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
+    document(model)?.write(0, &mut text)?;
+    Ok(text)
+}
+
+fn document(model: &ModelFile) -> Result<Element, Unsuited> {
     let instead = |what: &str| {
         let reason = format!("PMML has no model for {what}: in Python, export .onnx; .json has every model");
         Err(Unsuited(reason))
@@ -66,15 +72,12 @@ pub fn text(model: &ModelFile) -> Result<String, Unsuited> {
     let inputs = fields.inputs.iter().map(|input| {
         Element::new("DataField").with("name", &input.name).with("optype", input.optype()).with("dataType", input.kind)
     });
-    let document = Element::new("PMML")
+    Ok(Element::new("PMML")
         .with("xmlns", "http://www.dmg.org/PMML-4_4")
         .with("version", "4.4")
         .child(Element::new("Header").child(application))
         .child(Element::new("DataDictionary").with("numberOfFields", fields.inputs.len()).children(inputs))
-        .child(clustering(model, centroids, &fields));
-    let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
-    document.write(0, &mut text)?;
-    Ok(text)
+        .child(clustering(model, centroids, &fields)))
 }
 
 /// A column of the table.
@@ -97,6 +100,16 @@ struct Fields {
     compared: Vec<(String, Option<Element>)>,
     /// How the reader treats a missing value of a column.
     missing: &'static str,
+    outputs: Outputs,
+}
+
+/// The names of the outputs. A name that a column has gets `_` at its end.
+struct Outputs {
+    nearest: String,
+    /// The distance in a straight line, in the unit of the model's numbers.
+    straight: String,
+    cluster: String,
+    distance: String,
 }
 
 impl Fields {
@@ -127,7 +140,19 @@ impl Fields {
             (model.columns.iter().map(input).collect(), formulas, "returnInvalid")
         };
         let mut taken: HashSet<String> = inputs.iter().map(|input: &Input| input.name.clone()).collect();
-        taken.extend(OUTPUTS.map(str::to_owned));
+        let mut output = |name: &str| {
+            let mut own = name.to_owned();
+            while !taken.insert(own.clone()) {
+                own.push('_');
+            }
+            own
+        };
+        let outputs = Outputs {
+            nearest: output("nearest cluster"),
+            straight: output("straight distance"),
+            cluster: output("cluster"),
+            distance: output("distance"),
+        };
         let compared = formulas.into_iter().map(|(name, formula)| match formula {
             None => (name, None),
             formula => {
@@ -139,16 +164,9 @@ impl Fields {
                 (own, formula)
             }
         });
-        Self { compared: compared.collect(), inputs, missing }
+        Self { compared: compared.collect(), inputs, missing, outputs }
     }
 }
-
-/// The names of the outputs.
-const OUTPUTS: [&str; 4] = [NEAREST, CLUSTER, STRAIGHT, DISTANCE];
-const NEAREST: &str = "nearest cluster";
-const CLUSTER: &str = "cluster";
-const STRAIGHT: &str = "straight distance";
-const DISTANCE: &str = "distance";
 
 /// Returns the type of the column of a feature.
 fn kind_of(feature: &Feature) -> &'static str {
@@ -274,23 +292,24 @@ fn clustering(model: &ModelFile, centroids: &Centroids, fields: &Fields) -> Elem
 
 /// Returns the outputs: the cluster, or -1 outside the outlier radius, and the distance from its centre.
 fn outputs(model: &ModelFile, centroids: &Centroids, fields: &Fields) -> Vec<Element> {
-    let output = |name, optype, kind, feature| {
+    let Outputs { nearest: nearest_name, straight, cluster: cluster_name, distance: distance_name } = &fields.outputs;
+    let output = |name: &str, optype, kind, feature| {
         let field = Element::new("OutputField").with("name", name).with("optype", optype).with("dataType", kind);
         field.with("feature", feature)
     };
-    let nearest = output(NEAREST, "categorical", "string", "predictedValue").with("isFinalResult", "false");
+    let nearest = output(nearest_name, "categorical", "string", "predictedValue").with("isFinalResult", "false");
     let cluster = match centroids.sponge() {
-        None => field(NEAREST),
+        None => field(nearest_name),
         Some(radius) => {
-            let is_outside = apply("greaterThan", [field(STRAIGHT), number(radius)]);
-            apply("if", [is_outside, whole(-1), field(NEAREST)])
+            let is_outside = apply("greaterThan", [field(straight), number(radius)]);
+            apply("if", [is_outside, whole(-1), field(nearest_name)])
         }
     };
     let distance = match model.is_sphere() {
-        false => field(STRAIGHT),
+        false => field(straight),
         true => {
             // The distance along the surface. A chord longer than the diameter, because of rounding, counts as it.
-            let sine = apply("/", [field(STRAIGHT), number(2.0 * EARTH_RADIUS_KM)]);
+            let sine = apply("/", [field(straight), number(2.0 * EARTH_RADIUS_KM)]);
             let arc = apply("asin", [apply("min", [sine, number(1.0)])]);
             apply("*", [arc, number(2.0 * EARTH_RADIUS_KM)])
         }
@@ -307,9 +326,9 @@ fn outputs(model: &ModelFile, centroids: &Centroids, fields: &Fields) -> Vec<Ele
     };
     vec![
         nearest,
-        output(STRAIGHT, "continuous", "double", "affinity").with("isFinalResult", "false"),
-        output(CLUSTER, "categorical", "integer", "transformedValue").child(whole_row(cluster)),
-        output(DISTANCE, "continuous", "double", "transformedValue").child(whole_row(distance)),
+        output(straight, "continuous", "double", "affinity").with("isFinalResult", "false"),
+        output(cluster_name, "categorical", "integer", "transformedValue").child(whole_row(cluster)),
+        output(distance_name, "continuous", "double", "transformedValue").child(whole_row(distance)),
     ]
 }
 
@@ -413,3 +432,6 @@ fn escaped(text: &str) -> Result<String, Unsuited> {
     }
     Ok(out)
 }
+
+#[cfg(test)]
+mod evaluated;

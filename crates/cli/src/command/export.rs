@@ -12,8 +12,8 @@ use crate::output;
 /// Writes the model as PMML.
 ///
 /// # Errors
-/// Returns [`Kind::Usage`] for another ending than `.pmml`; [`Kind::BadData`] for a file that is not a model, or a model
-/// that PMML cannot represent; [`Kind::Environment`] for files that cannot be read or written.
+/// Returns [`Kind::Usage`] for another ending than `.pmml`. Returns [`Kind::BadData`] for a file that is not a model, or
+/// a model that PMML cannot represent. Returns [`Kind::Environment`] for files that cannot be read or written.
 pub fn run(arguments: ExportArguments) -> Result<(), Failure> {
     let ExportArguments { model, out, quiet } = arguments;
     if out.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("pmml")) {

@@ -274,3 +274,58 @@ fn what_a_service_asks_of_itself_a_workflow_may_not() {
     let fault = ended.fault.unwrap();
     assert!(fault.reason().contains("the service sends this to itself only"), "{fault}");
 }
+
+#[test]
+fn the_model_of_one_run_labels_rows_in_another() {
+    let world = World::new(2);
+    std::fs::write(world.folder.path().join("clouds.csv"), clouds()).unwrap();
+    block_on(Setup::default().start_predictions(&world._host, "/predictions")).unwrap();
+    let learn = "
+name = 'learn'
+output = '${load.version}'
+
+[steps.read]
+service = '/datasets'
+operation = 'open'
+with = { name = 'clouds', path = 'clouds.csv', weights = 'people', id = 'site' }
+
+[steps.cluster]
+service = '/clustering'
+operation = 'run'
+with = { input = 'clouds', options = { clusters = 3 } }
+job = true
+after = ['read']
+
+[steps.load]
+service = '/predictions'
+operation = 'load'
+with = { name = 'clouds', job = '${cluster}' }
+";
+    let label = "
+name = 'label'
+output = { version = '${new.version}', new = '${new.json.*.cluster}', old = '${old.json.*.cluster}', before = '${before.json.*.cluster}' }
+
+[steps.new]
+service = '/predictions'
+operation = 'predict'
+with = { name = 'clouds', rows = [{ x = 0.5, y = 0.5 }, { x = 10.5, y = 1.5 }, { x = 4.5, y = 9.5 }] }
+
+[steps.old]
+service = '/predictions'
+operation = 'predict'
+with = { name = 'clouds', dataset = 'clouds', to = 3 }
+
+[steps.before]
+service = '/datasets'
+operation = 'read'
+with = { name = 'clustering-1/labels', to = 3 }
+";
+    let learnt = world.end(&world.begin(learn));
+    assert_eq!((learnt.state, &learnt.output), (RunState::Done, &json!(1)), "{learnt:?}");
+    let labelled = world.end(&world.begin(label));
+    assert_eq!(labelled.state, RunState::Done, "{labelled:?}");
+    let output = labelled.output;
+    // The three clouds follow each other in the rows of the first run and in the new rows.
+    assert_eq!((&output["version"], &output["old"]), (&json!(1), &output["before"]));
+    assert_eq!(output["new"], output["before"]);
+}
