@@ -138,6 +138,9 @@ impl Asked {
         }
         let id = self.id.as_ref().or(model.id.as_ref()).filter(|id| names.contains(id));
         if model.preparation.is_none() {
+            if let Some(lost) = model.columns.iter().find(|column| !names.contains(column)) {
+                return Err(invalid(format!("{ROWS}: expected a column {lost:?}, found none in any row")));
+            }
             names.retain(|name| model.columns.contains(name) || Some(*name) == id);
         }
         let may_miss = self.gaps || model.preparation.is_some();

@@ -5,7 +5,7 @@ use lehr_mining::Execution;
 use lehr_mining::smacof::{self, Interpolation, Placed};
 use serde::{Deserialize, Serialize};
 
-use crate::predict::Refusal;
+use crate::refusal::Refusal;
 
 /// The clusters of new items, and the quantity that decides about them.
 #[derive(Debug)]

@@ -37,6 +37,7 @@ mod clusters;
 mod data;
 mod method;
 mod model;
+mod refusal;
 mod sections;
 mod stream;
 mod table;

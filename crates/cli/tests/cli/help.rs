@@ -12,6 +12,7 @@ const COMMANDS: [&str; 33] = [
     "pairwise",
     "embed",
     "predict",
+    "export",
     "distances",
     "place",
     "demo",

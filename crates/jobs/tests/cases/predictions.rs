@@ -4,7 +4,7 @@ use lehr_jobs::datasets::{Datasets, Put, Take};
 use lehr_jobs::jobs::{Order, Record, State};
 use lehr_jobs::predictions::{Load, Loaded, Predict, Predicted, Predictions, Remove, Settings};
 use lehr_jobs::{DatasetService, Form, Handle, RowFormat, Setup, Table};
-use lehr_methods::cluster::{Cluster, Options};
+use lehr_methods::cluster::Cluster;
 use lehr_methods::mixture::Mixture;
 use lehr_methods::{Learnt, ModelFile};
 use lehr_mining::vector::Centroids;
@@ -39,7 +39,7 @@ async fn clustered(host: &Host, setup: &Setup) -> (Reference<Datasets>, Record) 
     let datasets = setup.start_datasets(host, "/datasets").await.unwrap();
     let clustering = setup.start_declared(host, "/clustering", &Cluster).await.unwrap();
     upload_csv(&datasets, "clouds", &clouds()).await.unwrap();
-    let options: Options = serde_json::from_str(r#"{ "clusters": 3, "scale": "std" }"#).unwrap();
+    let options = json!({ "clusters": 3, "scale": "std" });
     let job = run(&clustering, Order::new("clouds", &options)).await.unwrap();
     (datasets, wait(&clustering, &job).await)
 }
@@ -228,11 +228,17 @@ fn a_mixture_takes_rows_with_gaps_if_they_are_allowed() {
         let columns = predictions.call(Load { job: Some(job), ..Load::named("m") }).await.unwrap().columns;
         let row: Map<String, Value> = columns.iter().skip(1).map(|name| (name.clone(), json!(0.5))).collect();
         let asked = Predict { rows: Some(vec![row]), ..Predict::named("m") };
-        assert!(predictions.call(asked.clone()).await.unwrap_err().reason().contains("gaps allows missing values"));
-        // A column that no row has is missing from the table, so it needs a null.
+        // A column that no row has may be misspelt, so it needs a null.
+        for gaps in [false, true] {
+            let fault = predictions.call(Predict { gaps, ..asked.clone() }).await.unwrap_err();
+            assert!(fault.reason().contains("expected a column"), "{fault}");
+        }
         let mut with_null = asked.rows.clone().unwrap();
         with_null[0].insert(columns[0].clone(), Value::Null);
-        let said = predictions.call(Predict { rows: Some(with_null), gaps: true, ..asked }).await.unwrap();
+        let with_null = Predict { rows: Some(with_null), ..asked };
+        let fault = predictions.call(with_null.clone()).await.unwrap_err();
+        assert!(fault.reason().contains("gaps allows missing values"), "{fault}");
+        let said = predictions.call(Predict { gaps: true, ..with_null }).await.unwrap();
         assert!(said.rows.json.unwrap()[0]["log_density"].is_number());
     });
 }

@@ -271,8 +271,8 @@ fn a_prepared_table_is_prepared_by_the_reader_too() {
         let center =
             [&whole.features[width..2 * width], &whole.features[5 * width..6 * width], &vec![0.0; width]].concat();
         let centroids = Centroids::new(width, center, 0.0).unwrap();
-        let model = ModelFile::new(&names, scale, Learnt::Clusters(centroids));
-        let model = ModelFile { preparation: Some(preparation), ..model };
+        let mut model = ModelFile::new(&names, scale, Learnt::Clusters(centroids));
+        model.preparation = Some(preparation);
         let said = Predicted::of_table(&model, &frame, None, false).unwrap().said;
         check_rows(&model, &said, |row| {
             let cell = |values: &Values| match values {
