@@ -26,7 +26,10 @@ fn files_say_which_flowers_are_medoids_and_what_each_cluster_costs() {
     assert_eq!(outcome.stderr, "");
     let head = "150 items in 3 clusters about medoids; sum of dissimilarities 98.13115";
     assert!(outcome.stdout.starts_with(head), "{}", outcome.stdout);
-    assert_eq!(sandbox.list("lehr-kmedoids"), ["clusters.csv", "labels.csv", "report.html", "summary.json"]);
+    assert_eq!(
+        sandbox.list("lehr-kmedoids"),
+        ["clusters.csv", "labels.csv", "model.json", "report.html", "summary.json"]
+    );
 
     // Every distance is that of its row to its cluster's medoid, computed here from the table.
     let table = sandbox.read("iris.csv");

@@ -31,7 +31,7 @@ fn a_table_becomes_distances_clusters_and_a_map() {
     let sandbox = with_distances();
     let matrix = "d/dissimilarities.json";
     let outcome = sandbox.lehr(&["pairwise", matrix, "--clusters", "2", "--out", "p", "--quiet"]).succeeded();
-    assert_eq!(sandbox.list("p"), ["clusters.csv", "labels.csv", "report.html", "summary.json"]);
+    assert_eq!(sandbox.list("p"), ["clusters.csv", "labels.csv", "model.json", "report.html", "summary.json"]);
     assert!(outcome.stdout.starts_with("24 items in 2 clusters; cost "), "{}", outcome.stdout);
     let labels = sandbox.read("p/labels.csv");
     let cluster = |line: &str| line.split(',').nth(1).unwrap().to_owned();
@@ -49,7 +49,7 @@ fn a_table_becomes_distances_clusters_and_a_map() {
 
     let line = ["embed", matrix, "--labels", "p/labels.csv", "--out", "e", "--quiet", "--tolerance", "1e-12"];
     let outcome = sandbox.lehr(&line).succeeded();
-    assert_eq!(sandbox.list("e"), ["positions.csv", "positions.npy", "report.html", "summary.json"]);
+    assert_eq!(sandbox.list("e"), ["model.json", "positions.csv", "positions.npy", "report.html", "summary.json"]);
     assert!(outcome.stdout.starts_with("24 items in 2 dimensions; stress "), "{}", outcome.stdout);
     let positions: Vec<Vec<String>> =
         sandbox.read("e/positions.csv").lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();

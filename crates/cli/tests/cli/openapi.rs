@@ -24,6 +24,7 @@ const PLACED: [(&str, &str); 11] = [
     ("lehr.mixture", "/mixture"),
     ("lehr.gtm", "/gtm"),
     ("lehr.kmedoids", "/kmedoids"),
+    ("lehr.predictions", "/predictions"),
 ];
 
 /// A node with every service that `lehr serve` offers.

@@ -60,7 +60,12 @@ fn a_model_that_a_service_made_says_what_that_of_the_command_says() {
         "lehr.gtm=/gtm",
         "--start",
         "lehr.kmedoids=/kmedoids",
+        "--start",
+        "lehr.distances=/distances",
+        "--start",
+        "lehr.predictions=/predictions,rows_per_second=1000000",
     ]);
+    let predictions = node.at("/predictions");
     let datasets = node.at("/datasets");
     let ask = |words: &[&str]| sandbox.lehr(&[words, &["--timeout", "3000"]].concat());
     ask(&["upload", "sites.csv", &datasets, "--id", "site"]).succeeded();
@@ -100,6 +105,13 @@ fn a_model_that_a_service_made_says_what_that_of_the_command_says() {
         let said = |model: &str| sandbox.lehr(&["predict", model, &file]).succeeded().stdout;
         let (found, expected) = (said("model.json"), said(&format!("{path}/model.json")));
         assert_eq!(found, expected, "{options}");
+        // The service of predictions, with the model of the command.
+        let model = sandbox.read(&format!("{path}/model.json"));
+        ask(&["submit", &predictions, "load", &format!(r#"{{"name": "m", "model": {model}}}"#)]).succeeded();
+        let order = format!(r#"{{"name": "m", "dataset": "{data}", "format": "csv"}}"#);
+        let said = ask(&["query", &predictions, "predict", &order]).succeeded().stdout;
+        let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+        assert_eq!(said["csv"].as_str(), Some(&*expected), "{options}");
         if method == "cluster" {
             // The clusters that the command's own run gave its rows.
             let labels = sandbox.read(&format!("{path}/labels.csv"));
@@ -107,15 +119,23 @@ fn a_model_that_a_service_made_says_what_that_of_the_command_says() {
             assert_eq!(clusters(&found), clusters(&labels), "{options}");
         }
     }
-    // A method that learns nothing of other rows.
+    // The columns of a model of items are dissimilarities to its medoids.
     sandbox.write("pairs.csv", "d\n1\n9\n9\n");
     ask(&["upload", "pairs.csv", &datasets]).succeeded();
     let service = node.at("/kmedoids");
     let job = ask(&["submit", &service, "run", r#"{"input": "pairs", "options": {"clusters": 2}}"#]).succeeded().stdout;
     ask(&["query", &service, "wait", &job]).succeeded();
+    sandbox.write("model.json", ask(&["query", &service, "model", &job]).succeeded().stdout);
+    sandbox.write("new.csv", "2,1,0\n9,1,1\n0,9,9\n");
+    let said = sandbox.lehr(&["predict", "model.json", "new.csv", "--quiet"]).succeeded().stdout;
+    assert_eq!(said, "id,cluster,distance\n0,0,1\n1,1,0\n");
+    // A method that learns nothing of other rows.
+    let service = node.at("/distances");
+    let job = ask(&["submit", &service, "run", r#"{"input": "sites"}"#]).succeeded().stdout;
+    ask(&["query", &service, "wait", &job]).succeeded();
     let none = ask(&["query", &service, "model", &job]);
     assert_eq!(none.code, 1);
-    assert!(none.stderr.contains("has no model: lehr.kmedoids gives none"), "{}", none.stderr);
+    assert!(none.stderr.contains("has no model: lehr.distances gives none"), "{}", none.stderr);
 }
 
 #[test]
