@@ -265,6 +265,7 @@ class KMedoids(ItemsMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, Transfo
     def _onnx(self, columns: list[str]) -> Any:
         if self._learnt()[0] == "medoids":
             return super()._onnx(columns)
+        assert self.cluster_centers_ is not None
         return _onnx.of_clusters(self.cluster_centers_, None, columns)
 
     def _take_learnt(self, parts: Any) -> None:

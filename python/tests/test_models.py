@@ -101,7 +101,7 @@ def test_a_model_of_items_of_the_command_says_the_same_in_python(method, kind, c
         file.write(",".join(str(number) for number in range(len(old))) + "\n")
         file.writelines(",".join(map(repr, row)) + "\n" for row in others.tolist())
     assert set(names) <= {str(number) for number in range(len(old))}
-    np.testing.assert_array_equal(_of_command(command, path, tmp_path / "others.csv"), _said(model, others))
+    np.testing.assert_array_equal(_of_command(command, path, tmp_path / "others.csv", "--header"), _said(model, others))
 
 
 def test_unknown_dissimilarities_are_left_out_as_in_python(command, wine, tmp_path):

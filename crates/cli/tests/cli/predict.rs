@@ -127,7 +127,7 @@ fn a_model_that_a_service_made_says_what_that_of_the_command_says() {
     ask(&["query", &service, "wait", &job]).succeeded();
     sandbox.write("model.json", ask(&["query", &service, "model", &job]).succeeded().stdout);
     sandbox.write("new.csv", "2,1,0\n9,1,1\n0,9,9\n");
-    let said = sandbox.lehr(&["predict", "model.json", "new.csv", "--quiet"]).succeeded().stdout;
+    let said = sandbox.lehr(&["predict", "model.json", "new.csv", "--header", "--quiet"]).succeeded().stdout;
     assert_eq!(said, "id,cluster,distance\n0,0,1\n1,1,0\n");
     // A method that learns nothing of other rows.
     let service = node.at("/distances");
