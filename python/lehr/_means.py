@@ -110,7 +110,8 @@ class MeansMixin(CentersMixin):
     def _learnt(self) -> tuple[str, dict[str, Any]]:
         centers = self.cluster_centers_
         fields = {"dimension": centers.shape[1], "centers": centers.ravel().tolist(), "temperature": 0.0}
-        return "clusters", fields if self._borders is None else {**fields, "borders": json.loads(self._borders)}
+        borders = [] if self._borders is None else json.loads(self._borders)
+        return "clusters", {**fields, "borders": borders} if borders else fields
 
     def _take_learnt(self, parts: Any) -> None:
         self.cluster_centers_ = parts["cluster_centers"]
