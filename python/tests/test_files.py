@@ -219,7 +219,7 @@ def test_sparse_rows_are_scaled_as_the_command_scaled_them(command, tmp_path):
         (lambda model: {**model, "divisors": [0.0] * 13}, "divisors above 0"),
         (lambda model: {**model, "shifts": ["a"] * 13}, "expected numbers as shifts"),
         (lambda model: {**model, "lonlat": True}, "expected clusters in three dimensions"),
-        (lambda model: {**model, "model": {"forest": {}}}, "expected clusters, a mixture or a gtm, found \"forest\""),
+        (lambda model: {**model, "model": {"forest": {}}}, "expected clusters, a mixture, a gtm, medoids, .* found \"forest\""),
         (lambda model: {**model, "model": {"clusters": {}}}, r"not a whole model \(missing field"),
         (lambda model: {**model, "model": {"clusters": {**model["model"]["clusters"], "dimension": 12}}}, "centers: expected at least one centre"),
         (
