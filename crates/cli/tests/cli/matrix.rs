@@ -166,7 +166,9 @@ fn a_folder_knows_which_command_wrote_it_and_no_other_replaces_that() {
     sandbox.lehr(&["embed", matrix, "--out", "e", "--quiet"]).succeeded();
     let outcome = sandbox.lehr(&["cluster", "points.csv", "-k", "2", "--out", "e", "--quiet"]);
     assert_eq!(outcome.code, 4);
-    assert!(outcome.stderr.contains("e: has results of lehr embed, and lehr cluster would replace report.html"));
+    assert!(
+        outcome.stderr.contains("e: has results of lehr embed, and lehr cluster would replace model.json, report.html")
+    );
     // The same command replaces its own; none of the names of a matrix is one of a map.
     assert_eq!(sandbox.lehr(&pairwise).succeeded().stderr, "note: replaced the results of an earlier run in p\n");
     sandbox.lehr(&["embed", matrix, "--out", "d", "--quiet"]).succeeded();
