@@ -7,11 +7,14 @@
 
 mod aromaticity;
 mod elements;
+mod maccs;
 mod molecule;
 mod morgan;
 mod rings;
+mod smarts;
 mod smiles;
 
+pub use maccs::MACCS_BITS;
 pub use molecule::{Atom, Bond, Molecule, Order};
 pub use smiles::SmilesError;
 
