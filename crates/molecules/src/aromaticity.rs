@@ -196,6 +196,8 @@ pub fn perceive(molecule: &mut Molecule) {
             molecule.bonds[bond].order = Order::Aromatic;
         }
     }
+    let is_aromatic = |bond: &usize| molecule.bonds[*bond].order == Order::Aromatic;
+    molecule.aromatic_rings = rings.iter().filter(|ring| ring.bonds.iter().all(is_aromatic)).count();
 }
 
 /// Calls a function with each choice of `size` numbers below `count`, in ascending order, until it returns `false`.

@@ -6,8 +6,7 @@
 
 use std::sync::LazyLock;
 
-use crate::molecule::{Molecule, Order};
-use crate::rings::{in_rings, smallest};
+use crate::molecule::Molecule;
 use crate::smarts::{Counts, Pattern, Search, Tests};
 
 /// The number of bits of a fingerprint of MACCS keys: the keys are counted from 1.
@@ -251,9 +250,7 @@ impl Molecule {
             set(*bit, search.count(patterns, counts, more_than + 1)? > *more_than);
         }
         // Two keys have no pattern: more than one aromatic ring, and more than one part.
-        let is_aromatic = |bond: &usize| self.bonds[*bond].order == Order::Aromatic;
-        let rings = smallest(self, &in_rings(self));
-        set(125, rings.iter().filter(|ring| ring.bonds.iter().all(is_aromatic)).count() > 1);
+        set(125, self.aromatic_rings > 1);
         set(166, self.parts() > 1);
         Some(words)
     }

@@ -69,6 +69,8 @@ pub struct Molecule {
     pub(crate) bonds: Vec<Bond>,
     /// The bonds of each atom, and the atoms at their other ends.
     pub(crate) neighbours: Vec<Vec<(usize, usize)>>,
+    /// The number of rings, of a smallest set of rings, of which all bonds are aromatic.
+    pub(crate) aromatic_rings: usize,
 }
 
 impl Molecule {
@@ -94,7 +96,7 @@ impl Molecule {
             neighbours[*a].push((bond, *b));
             neighbours[*b].push((bond, *a));
         }
-        Self { atoms, bonds, neighbours }
+        Self { atoms, bonds, neighbours, aromatic_rings: 0 }
     }
 
     /// Returns the number of bonds of an atom.
