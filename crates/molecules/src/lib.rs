@@ -6,16 +6,20 @@
 #![forbid(unsafe_code)]
 
 mod aromaticity;
+mod assembly;
 mod elements;
 mod maccs;
 mod molecule;
+mod molfile;
 mod morgan;
 mod rings;
 mod smarts;
 mod smiles;
+mod writer;
 
 pub use maccs::MACCS_BITS;
 pub use molecule::{Atom, Bond, Molecule, Order};
+pub use molfile::MolfileError;
 pub use smiles::SmilesError;
 
 /// The example of the crate's README.

@@ -106,6 +106,7 @@ impl Molecule {
 
     /// Returns the sum of the orders of an atom's bonds, with aromatic bonds as single bonds.
     pub(crate) fn pairs(&self, atom: usize) -> u8 {
-        self.neighbours[atom].iter().map(|(bond, _)| self.bonds[*bond].order.pairs()).sum()
+        let pairs = self.neighbours[atom].iter().map(|(bond, _)| self.bonds[*bond].order.pairs());
+        pairs.fold(0, u8::saturating_add)
     }
 }

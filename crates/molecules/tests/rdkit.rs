@@ -19,6 +19,9 @@ fn molecules_have_the_hashes_of_rdkit_however_they_are_written() {
         let (smiles, expected) = line.split_once('\t').unwrap();
         let molecule = Molecule::from_smiles(smiles).unwrap_or_else(|fault| panic!("{smiles}: {fault}"));
         assert_eq!(format!("{:016x}", checksum(&molecule.morgan(2))), expected, "{smiles}");
+        let written = molecule.to_smiles();
+        let again = Molecule::from_smiles(&written).unwrap_or_else(|fault| panic!("{written}: {fault}"));
+        assert_eq!((again.morgan(2), again.maccs()), (molecule.morgan(2), molecule.maccs()), "{smiles} {written}");
         count += 1;
     }
     assert!(count > 300, "{count}");
@@ -49,9 +52,34 @@ fn all_compounds_of_the_antiviral_screen_have_the_bits_of_rdkit() {
         let smiles = compound.split('\t').nth(1).unwrap();
         let molecule = Molecule::from_smiles(smiles).unwrap();
         let found = [digits(&molecule.morgan_bits(2, 1024), 1024), digits(&molecule.maccs().unwrap(), 167)];
+        let written = molecule.to_smiles();
+        let again = Molecule::from_smiles(&written).unwrap();
+        assert_eq!((again.morgan(2), again.maccs()), (molecule.morgan(2), molecule.maccs()), "{smiles} {written}");
         if [&*found[0], &found[1]] != [&morgan, &maccs].map(|line| line.split('\t').next().unwrap()) {
             other.push(smiles.to_owned());
         }
+        count += 1;
+    }
+    assert_eq!((count, &*other), (41_119, &[] as &[String]));
+}
+
+#[test]
+#[ignore = "reads larger data: LEHR_DATA=FOLDER cargo test -p lehr-molecules --test rdkit -- --ignored"]
+fn all_compounds_in_an_sd_file_have_the_bits_of_rdkit() {
+    let (mut text, mut count, mut other) = (String::new(), 0, Vec::new());
+    for line in screen("dtp_aids41k.sdf.gz") {
+        if line != "$$$$" {
+            text.push_str(&line);
+            text.push('\n');
+            continue;
+        }
+        let molecule = Molecule::from_molfile(&text).unwrap_or_else(|fault| panic!("{fault}: {text}"));
+        let found = [digits(&molecule.morgan_bits(2, 1024), 1024), digits(&molecule.maccs().unwrap(), 167)];
+        let expected = ["> <morgan>", "> <maccs>"].map(|name| text.split_once(name).unwrap().1.lines().nth(1).unwrap());
+        if found != expected {
+            other.push(text.lines().next().unwrap().to_owned());
+        }
+        text.clear();
         count += 1;
     }
     assert_eq!((count, &*other), (41_119, &[] as &[String]));
@@ -112,6 +140,9 @@ fn any_text_is_a_molecule_or_a_fault() {
         let text: String = (0..length).map(|_| PIECES[next() % PIECES.len()]).collect();
         if let Ok(molecule) = Molecule::from_smiles(&text) {
             assert!(!molecule.morgan(3).is_empty(), "{text}");
+            let written = molecule.to_smiles();
+            let again = Molecule::from_smiles(&written).unwrap_or_else(|fault| panic!("{text} {written}: {fault}"));
+            assert_eq!((again.morgan(2), again.maccs()), (molecule.morgan(2), molecule.maccs()), "{text} {written}");
             read += 1;
         }
     }
