@@ -313,12 +313,9 @@ fn table_of<'a>(
         let kind = selection.fingerprint.unwrap_or_default();
         return Ok(Table::Bits(molecules::read(source, notation, kind)?.fingerprints));
     }
+    #[cfg(feature = "molecules")]
     if let Some(kind) = selection.fingerprint {
-        return Err(Error::Format {
-            name: source.name().into(),
-            expected: format!("molecules (.smi or .sdf), of which the fingerprint {} is made", kind.word()),
-            found: "other data".into(),
-        });
+        return Err(molecules::no_molecules(source.name(), kind));
     }
     Ok(if fps::is_fps(&mut source)? {
         Table::Bits(fps::read(source)?)

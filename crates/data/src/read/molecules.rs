@@ -11,8 +11,9 @@ use std::path::Path;
 
 use lehr_molecules::Molecule;
 
+use super::fps;
 use super::source::Source;
-use crate::error::Error;
+use crate::error::{Error, Fault, Faults, Place};
 use crate::fingerprints::{FingerprintKind, Fingerprints};
 
 /// The radius of circular fingerprints, in bonds.
@@ -80,6 +81,53 @@ pub fn molecules(path: &Path, kind: FingerprintKind) -> Result<Fingerprints, Err
     Ok(read(source, notation, kind)?.fingerprints)
 }
 
+/// Reads the fingerprints of an FPS file, or makes those of a kind of the molecules of another file.
+///
+/// # Errors
+/// Returns the errors of [`molecules`] and of [`fps::fingerprints`]; [`Error::Format`] for a kind if the file has no
+/// molecules.
+pub fn fingerprints(path: &Path, kind: Option<FingerprintKind>) -> Result<Fingerprints, Error> {
+    let mut source = Source::open(path)?;
+    match (Notation::of(&mut source), kind) {
+        (Some(notation), kind) => Ok(read(source, notation, kind.unwrap_or_default())?.fingerprints),
+        (None, Some(kind)) => Err(no_molecules(source.name(), kind)),
+        (None, None) => fps::read(source),
+    }
+}
+
+/// Returns the error for a kind of fingerprints without molecules to make them of.
+pub(super) fn no_molecules(name: &str, kind: FingerprintKind) -> Error {
+    Error::Format {
+        name: name.into(),
+        expected: format!("molecules (.smi or .sdf), to make the fingerprint {} of them", kind.word()),
+        found: "other data".into(),
+    }
+}
+
+/// Makes fingerprints of structures in SMILES, such as those of a data set; messages call it `name`.
+///
+/// # Errors
+/// Returns [`Error::Faults`] with every row that is not SMILES; [`Error::Shape`] if there are none.
+///
+/// # Example
+/// ```
+/// use lehr_data::FingerprintKind;
+/// use lehr_data::read::molecules::of_structures;
+/// let prints = of_structures(&["CCO", "c1ccccc1"].map(str::to_owned), "two", FingerprintKind::Morgan)?;
+/// assert_eq!((prints.len(), prints.count(0)), (2, 6));
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn of_structures(structures: &[String], name: &str, kind: FingerprintKind) -> Result<Fingerprints, Error> {
+    let (mut made, mut faults) = (Made::new(kind), Faults::new(name));
+    for (row, structure) in structures.iter().enumerate() {
+        if let Err((expected, found)) = smiles::add(&mut made, structure, "") {
+            faults.add_with(|| Fault { place: Place::Row(row as u64), column: None, expected, found });
+        }
+    }
+    faults.or(())?;
+    made.finished(name.to_owned())
+}
+
 /// Reads molecules from a reader; messages call it `name`.
 ///
 /// # Errors
@@ -119,27 +167,27 @@ struct Made {
     structures: Vec<String>,
 }
 
-/// The expected and the found text, if the keys of a molecule take too long to find.
-const ENDLESS: (&str, &str) =
-    ("a molecule whose MACCS keys are found in a few seconds", "more atoms with many bonds than can be searched");
-
 impl Made {
     fn new(kind: FingerprintKind) -> Self {
         Self { kind, words: Vec::new(), ids: Vec::new(), structures: Vec::new() }
     }
 
-    /// Adds a molecule. Without a title, it is called by its number, from 0. Returns whether its fingerprint was made.
-    fn add(&mut self, molecule: &Molecule, title: &str, structure: String) -> bool {
+    /// Adds a molecule. Without a title, it is called by its number, from 0. Fails with the expected and the
+    /// found text, if the search for its keys takes too long.
+    fn add(&mut self, molecule: &Molecule, title: &str, structure: String) -> Result<(), (String, String)> {
         match self.kind {
             FingerprintKind::Morgan => self.words.extend(molecule.morgan_bits(RADIUS, self.kind.bits() as u32)),
             FingerprintKind::Maccs => match molecule.maccs() {
                 Some(words) => self.words.extend(words),
-                None => return false,
+                None => {
+                    let expected = "a molecule whose MACCS keys are found in a few seconds";
+                    return Err((expected.to_owned(), "more atoms with many bonds than can be searched".to_owned()));
+                }
             },
         }
         self.ids.push(if title.is_empty() { self.structures.len().to_string() } else { title.to_owned() });
         self.structures.push(structure);
-        true
+        Ok(())
     }
 
     fn finished(self, name: String) -> Result<Fingerprints, Error> {

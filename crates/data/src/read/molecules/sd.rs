@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use lehr_molecules::Molecule;
 
-use super::{Compounds, ENDLESS, Made};
+use super::{Compounds, Made};
 use crate::error::{Error, Fault, Faults, Place, quoted};
 use crate::fingerprints::FingerprintKind;
 use crate::read::source::Source;
@@ -133,10 +133,8 @@ impl Entry {
             return Err(fault);
         }
         let title = self.structure.lines().next().unwrap_or_default().trim();
-        if !made.add(&molecule, title, molecule.to_smiles()) {
-            return Err((line(1), ENDLESS.0.to_owned(), ENDLESS.1.to_owned()));
-        }
-        Ok(self.fields)
+        let added = made.add(&molecule, title, molecule.to_smiles());
+        added.map(|()| self.fields).map_err(|(expected, found)| (self.before + 1, expected, found))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use lehr_molecules::Molecule;
 
-use super::{Compounds, ENDLESS, Made};
+use super::{Compounds, Made};
 use crate::error::{Error, Fault, Faults, Place, quoted};
 use crate::fingerprints::FingerprintKind;
 use crate::read::source::Source;
@@ -29,15 +29,7 @@ pub(super) fn read(mut source: Source<'_>, kind: FingerprintKind) -> Result<Comp
         let (structure, title) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let is_header = number == 1 && structure.eq_ignore_ascii_case("smiles");
         if !text.is_empty() && !text.starts_with('#') && !is_header {
-            let fault = match Molecule::from_smiles(structure) {
-                Ok(molecule) if made.add(&molecule, title.trim(), structure.to_owned()) => None,
-                Ok(_) => Some((ENDLESS.0.to_owned(), ENDLESS.1.to_owned())),
-                Err(fault) => Some((
-                    format!("SMILES with {}", fault.expected),
-                    format!("{} at character {} of {}", fault.found, fault.position, quoted(structure)),
-                )),
-            };
-            if let Some((expected, found)) = fault {
+            if let Err((expected, found)) = add(&mut made, structure, title.trim()) {
                 faults.add_with(|| Fault { place: Place::Line(number), column: None, expected, found });
             }
         }
@@ -48,6 +40,15 @@ pub(super) fn read(mut source: Source<'_>, kind: FingerprintKind) -> Result<Comp
         return Err(wrong(if number == 0 { "an empty file" } else { "none" }));
     }
     Ok(Compounds { fingerprints: made.finished(name)?, fields: Vec::new() })
+}
+
+/// Adds a molecule. Fails with the expected and the found text.
+pub(super) fn add(made: &mut Made, structure: &str, title: &str) -> Result<(), (String, String)> {
+    let molecule = Molecule::from_smiles(structure).map_err(|fault| {
+        let found = format!("{} at character {} of {}", fault.found, fault.position, quoted(structure));
+        (format!("SMILES with {}", fault.expected), found)
+    })?;
+    made.add(&molecule, title, structure.to_owned())
 }
 
 #[cfg(test)]
