@@ -257,14 +257,13 @@ fn without_hydrogen_atoms(molecule: &Molecule, written: &[Written]) -> (Molecule
     (Molecule::new(atoms, bonds), kept)
 }
 
-/// Returns whether an atom is a hydrogen that need not be an atom: without charge and mass, with one single bond to an
+/// Returns whether an atom is a hydrogen that need not be an atom: no hydride and without a mass, with one single bond to an
 /// atom of another element.
 pub fn is_plain_hydrogen(molecule: &Molecule, atom: usize) -> bool {
-    let Atom { number, charge, isotope, hydrogens, .. } = &molecule.atoms[atom];
+    let Atom { number, charge, isotope, .. } = &molecule.atoms[atom];
     *number == 1
-        && *charge == 0
+        && *charge != -1
         && isotope.is_none()
-        && *hydrogens == 0
         && matches!(*molecule.neighbours[atom], [(bond, other)]
             if molecule.atoms[other].number > 1 && molecule.bonds[bond].order == Order::Single)
 }

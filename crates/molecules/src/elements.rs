@@ -96,12 +96,13 @@ const MASSES: [Isotopes; 10] = [
     (53, 126.904, &[(123, 122.905_589), (124, 123.906_21), (125, 124.904_63), (127, 126.904_473), (131, 130.906_125)]),
 ];
 
-/// Returns the mass of an isotope minus the atomic weight of its element, without its fraction. Isotopes of other
-/// elements count as standard atoms.
+/// Returns the mass of an isotope minus the atomic weight of its element, without its fraction. For other isotopes of
+/// these elements, the mass number is the mass. Isotopes of other elements count as standard atoms.
 pub fn mass_beyond(number: u8, isotope: u16) -> i32 {
     let known = MASSES.iter().find(|(known, ..)| *known == number);
-    let mass = known.and_then(|(_, weight, isotopes)| {
-        isotopes.iter().find(|(mass_number, _)| *mass_number == isotope).map(|(_, mass)| mass - weight)
+    let mass = known.map(|(_, weight, isotopes)| {
+        let found = isotopes.iter().find(|(mass_number, _)| *mass_number == isotope);
+        found.map_or_else(|| f64::from(isotope), |(_, mass)| *mass) - weight
     });
     mass.map_or(0, |beyond| beyond as i32)
 }

@@ -1,8 +1,9 @@
-//! Molecules: [`Molecule::from_smiles`] reads them, and [`Molecule::morgan_bits`] gives circular fingerprints with
-//! RDKit's bits.
+//! Molecules: [`Molecule::from_smiles`] and [`Molecule::from_molfile`] read them, and [`Molecule::morgan_bits`] and
+//! [`Molecule::maccs`] give fingerprints with RDKit's bits.
 //!
 //! This crate depends on no other, and knows no files. For the reasons and the comparison with RDKit, see
-//! `docs/design/molecules.md`. Reading order: `molecule.rs` → `smiles.rs` → `rings.rs` → `aromaticity.rs` → `morgan.rs`.
+//! `docs/design/molecules.md`. Reading order: `molecule.rs` → `smiles.rs` → `assembly.rs` → `rings.rs` →
+//! `aromaticity.rs` → `morgan.rs`, `smarts.rs` → `maccs.rs`.
 #![forbid(unsafe_code)]
 
 mod aromaticity;
