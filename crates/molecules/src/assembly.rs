@@ -1,7 +1,7 @@
 //! From written atoms and bonds to a molecule: charges, hydrogens and aromatic rings.
 //!
-//! The rules are RDKit's: usual valences decide how many hydrogens an atom gets, and groups with too many bonds, such as
-//! nitro groups with five bonds at a nitrogen, get charges. A hydrogen that is written as an atom becomes a hydrogen of
+//! The rules are RDKit's. Usual valences decide how many hydrogens an atom gets. Groups with too many bonds get charges,
+//! such as nitro groups with five bonds at a nitrogen. A hydrogen that is written as an atom becomes a hydrogen of
 //! its neighbour.
 
 use std::collections::BTreeMap;
@@ -257,8 +257,8 @@ fn without_hydrogen_atoms(molecule: &Molecule, written: &[Written]) -> (Molecule
     (Molecule::new(atoms, bonds), kept)
 }
 
-/// Returns whether an atom is a hydrogen that need not be an atom: no hydride and without a mass, with one single bond to an
-/// atom of another element.
+/// Returns whether an atom is a hydrogen that need not be an atom. It is no hydride and has no mass. Its only bond is a
+/// single one, to an atom of another element.
 pub fn is_plain_hydrogen(molecule: &Molecule, atom: usize) -> bool {
     let Atom { number, charge, isotope, .. } = &molecule.atoms[atom];
     *number == 1

@@ -200,8 +200,8 @@ impl Graph {
         })
     }
 
-    /// Marks hydrogens that are the only neighbour of an atom beside a double bond, if the coordinates show on which
-    /// side of the bond they are.
+    /// Marks hydrogens that are the only neighbour beside a double bond. The coordinates must show on which side of the
+    /// bond they are.
     fn keep_hydrogens_that_show_an_arrangement(&mut self) {
         let mut bonds_of: Vec<Vec<usize>> = vec![Vec::new(); self.atoms.len()];
         for (bond, EntryBond { atoms, .. }) in self.bonds.iter().enumerate() {

@@ -1,8 +1,8 @@
 //! Patterns in SMARTS, and the search for them in molecules.
 //!
-//! This is the part of SMARTS that the MACCS keys need: lists of elements, `a`, `R`, hydrogens, charge 0, `!`, `,`, `;`
-//! and all bonds, branches and rings. A [`Search`] tests each atom and each bond of a molecule once, against every
-//! distinct test of all patterns, and keeps one bit for each answer. A step of a match is then a comparison of bits.
+//! This is the part of SMARTS that the MACCS keys need. It has lists of elements, `a`, `R`, hydrogens, charge 0, `!`, `,`
+//! and `;`. It has all bonds, branches and rings. A [`Search`] tests each atom and each bond of a molecule once. It keeps
+//! one bit for the answer to each distinct test of all patterns. So a step of a match compares bits.
 
 use crate::molecule::{Molecule, Order};
 use crate::rings::in_rings;
@@ -101,12 +101,12 @@ pub struct Pattern {
     bonds: u64,
 }
 
-/// What counts as one match.
+/// The rule by which two matches are different.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counts {
-    /// Matches with different atoms, as a set.
+    /// Their atoms differ, as sets.
     Sets,
-    /// Matches with different first atoms.
+    /// Their first atoms differ.
     FirstAtoms,
 }
 

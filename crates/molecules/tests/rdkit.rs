@@ -83,7 +83,7 @@ fn mol_files_that_are_no_molecules_are_refused_with_their_line() {
         (text("C", "", "M  CHG  1   1  xx\n"), "line 6: expected a charge, found \"xx\""),
         (
             text("C", "", "M  ZBO  1   1   0\n"),
-            "line 6: expected a molecule without zero-order bonds and lists of elements, found \"M  ZBO  1   1   0\"",
+            "line 6: expected a molecule without zero-order bonds, found \"M  ZBO  1   1   0\"",
         ),
         (
             "\n\n\n  0  0  0     0  0            999 V3000\nM  V30 BEGIN CTAB\nM  V30 BEGIN ATOM\nM  V30 1 C 0 0\n"

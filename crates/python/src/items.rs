@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use lehr_data::FingerprintKind;
 use lehr_data::read::fasta::Expected;
 use lehr_data::read::{fasta, fps, molecules};
-use lehr_data::FingerprintKind;
 use lehr_data::sequences::Alphabet;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -300,8 +300,7 @@ pub(crate) fn read_fps(py: Python<'_>, path: PathBuf) -> PyResult<Fingerprints> 
 #[pyo3(signature = (path, *, fingerprint = "morgan"))]
 pub(crate) fn read_molecules(py: Python<'_>, path: PathBuf, fingerprint: &str) -> PyResult<Fingerprints> {
     let kind: FingerprintKind = fingerprint.parse().map_err(|_| {
-        let message =
-            format!("The 'fingerprint' parameter must be 'morgan' or 'maccs'. Got {fingerprint:?} instead.");
+        let message = format!("The 'fingerprint' parameter must be 'morgan' or 'maccs'. Got {fingerprint:?} instead.");
         PyValueError::new_err(message)
     })?;
     py.detach(|| molecules::molecules(&path, kind)).map(Fingerprints).map_err(errors::data)

@@ -72,8 +72,8 @@ pub struct Compounds {
 ///
 /// # Errors
 /// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to its end.
-/// - [`Error::Format`] if it has no molecules, a line of more than 1 MiB, or more than 1,000 different fields;
-///   [`Error::Encoding`] for text that is not UTF-8.
+/// - [`Error::Format`] if it has no molecules, a line of more than 1 MiB, or more than 1,000 different fields.
+/// - [`Error::Encoding`] for text that is not UTF-8.
 /// - [`Error::Faults`] with every molecule that cannot be read: the first ten in full, and the total number.
 pub fn molecules(path: &Path, kind: FingerprintKind) -> Result<Fingerprints, Error> {
     let mut source = Source::open(path)?;

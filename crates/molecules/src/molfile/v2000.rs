@@ -99,10 +99,8 @@ fn read_properties(graph: &mut Graph, lines: &mut Lines<'_>) -> Result<(), Molfi
                     }
                 }
             }
-            "M  ZBO" | "M  ZCH" | "M  HYD" | "M  ALS" => {
-                return Err(
-                    lines.fault("a molecule without zero-order bonds and lists of elements", &format!("{line:?}"))
-                );
+            "M  ZBO" | "M  ZCH" | "M  HYD" => {
+                return Err(lines.fault("a molecule without zero-order bonds", &format!("{line:?}")));
             }
             // The text of an alias or an abbreviation is in the next line.
             _ if line.starts_with("A  ") || line.starts_with("G  ") => {
