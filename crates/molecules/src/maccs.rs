@@ -13,7 +13,7 @@ use crate::smarts::{Counts, Pattern, Search, Tests};
 pub const MACCS_BITS: u32 = 167;
 
 /// The steps of a search for all keys, for each atom and at least. Known molecules need fewer.
-const STEPS_PER_ATOM: u64 = 1_000;
+const STEPS_PER_ATOM: u64 = 100;
 const STEPS_LEAST: u64 = 4_000_000;
 
 /// Each key, the number of matches that it must exceed, and its patterns. With several patterns, the different first
