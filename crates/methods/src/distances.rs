@@ -91,7 +91,7 @@ pub struct Options {
     #[schemars(extend("x-advanced" = true, "x-heading" = SEQUENCES, "x-default" = "skip"))]
     pub ambiguous: Option<Ambiguous>,
     /// Make these fingerprints of molecules; in a data set, of the structures in its column smiles
-    #[schemars(extend("x-heading" = MOLECULES, "x-default" = "morgan, or the data set's own fingerprints"))]
+    #[schemars(extend("x-advanced" = true, "x-heading" = MOLECULES, "x-default" = "morgan, or the data set's own fingerprints"))]
     pub fingerprint: Option<MoleculeBits>,
     /// Use these columns; by name, of a file also by 0-based index
     #[schemars(extend("x-heading" = TABLES, "x-value" = "A,B,…", "x-default" = "all numeric columns; of gower all measures, categories and dates"))]
