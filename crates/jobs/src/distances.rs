@@ -29,7 +29,7 @@ use crate::method::{Failure, Inputs, Method, Outputs};
 use crate::table::{Builder, Columns, FINGERPRINT, Table};
 use crate::watch::Watch;
 
-pub use lehr_methods::distances::{Alignment, Element, Letters, Metric, Options};
+pub use lehr_methods::distances::{Alignment, Element, Letters, Metric, MoleculeBits, Options};
 
 /// The name of the input table.
 const ITEMS: &str = "items";
