@@ -150,8 +150,8 @@ pub struct UploadArguments {
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 
-    /// Read the file as table (also text, dates, missing values), csv, tsv, npy, parquet, arrow, fasta, fps, smiles, sdf
-    /// or dissimilarities [default: by the file's name]
+    /// Read as table (also text, dates, missing values), csv, tsv, npy, parquet, arrow, fasta, fps, smiles, sdf or
+    /// dissimilarities [default: by the file's name]
     #[arg(long, value_name = "FORMAT", value_parser = form)]
     pub format: Option<Form>,
 
