@@ -17,7 +17,7 @@ pub mod readers;
 pub type Target = fn(&[u8]);
 
 /// Each target with its name, which is also the name of its folder of seeds.
-pub const TARGETS: [(&str, Target); 12] = [
+pub const TARGETS: [(&str, Target); 13] = [
     ("edge", edge),
     ("settings", settings),
     ("manifest", manifest),
@@ -28,6 +28,7 @@ pub const TARGETS: [(&str, Target); 12] = [
     ("parquet", readers::table),
     ("array", readers::array),
     ("sequences", readers::sequences),
+    ("molecules", readers::molecules),
     ("sparse", readers::sparse),
     ("matrix", readers::matrix),
     ("model", readers::model),

@@ -4,8 +4,9 @@
 use std::fmt::Display;
 
 use lehr_data::read::fasta::{self, Expected};
+use lehr_data::read::molecules::{Compounds, Notation, compounds_from, of_structures};
 use lehr_data::read::{self, Batches, Selection, TableForm};
-use lehr_data::{Incomplete, Points};
+use lehr_data::{FingerprintKind, Incomplete, Points};
 use lehr_methods::ModelFile;
 use lehr_methods::predict::Predicted;
 
@@ -100,6 +101,20 @@ pub fn sequences(bytes: &[u8]) {
     }
     if let Some(found) = read_or_refused(read::fps::fingerprints_from(bytes, NAME)) {
         assert!(found.len() > 0 && found.bits() > 0);
+    }
+}
+
+/// Reads molecules in SMILES and in SD files. The SMILES of a molecule has the same fingerprints as the file.
+pub fn molecules(bytes: &[u8]) {
+    for notation in [Notation::Smiles, Notation::Sd] {
+        for kind in FingerprintKind::ALL {
+            let read = compounds_from(bytes, NAME, notation, kind);
+            let Some(Compounds { fingerprints, fields }) = read_or_refused(read) else { continue };
+            assert!(fields.iter().all(|(_, values)| values.len() == fingerprints.len()));
+            let structures = fingerprints.smiles().unwrap();
+            let again = of_structures(structures, NAME, kind).unwrap();
+            assert!((0..again.len()).all(|row| again.row(row) == fingerprints.row(row)), "{structures:?}");
+        }
     }
 }
 

@@ -44,7 +44,7 @@ from lehr.distances import (
     pairwise_distances,
     read_fasta,
     read_fps,
-    read_smiles,
+    read_molecules,
 )
 from lehr.kmedoids import KMedoids
 from lehr.manifold import GTM, SMACOF, align
@@ -93,7 +93,7 @@ __all__ = [
     "ranks",
     "read_fasta",
     "read_fps",
-    "read_smiles",
+    "read_molecules",
     "read_table",
     "report",
     "runtime",

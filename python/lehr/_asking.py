@@ -235,7 +235,7 @@ def _format(path: str) -> str | None:
     stem = path.lower().removesuffix(".gz")
     endings = {
         ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".npy": "npy", ".parquet": "parquet", ".arrow": "arrow",
-        ".fasta": "fasta", ".fa": "fasta", ".fna": "fasta", ".faa": "fasta", ".fps": "fps", ".smi": "smiles",
+        ".fasta": "fasta", ".fa": "fasta", ".fna": "fasta", ".faa": "fasta", ".fps": "fps", ".smi": "smiles", ".sdf": "sdf",
     }  # fmt: skip
     return next((name for ending, name in endings.items() if stem.endswith(ending)), None)
 
@@ -244,7 +244,7 @@ def _upload(source: Any, name: str, file_format: str | None, replace: bool, opti
     content, found = _file(source)
     file_format = file_format or found
     if file_format is None:
-        raise ValueError("The format of the data is not known: format='csv', 'npy', 'parquet', 'arrow', 'fasta', 'fps' or 'smiles' says it.")
+        raise ValueError("The format of the data is not known: format='csv', 'npy', 'parquet', 'arrow', 'fasta', 'fps', 'smiles' or 'sdf' says it.")
     begin: dict[str, Any] = {"name": name, "format": file_format, **options}
     if replace:
         begin["replace"] = True

@@ -24,7 +24,7 @@ from lehr._partitions import Result, is_partitioned
 from lehr._progress import Watch
 from lehr.tables import describe_columns
 
-__all__ = ["Fingerprints", "Sequences", "fingerprints_from_rdkit", "pairwise_distances", "read_fasta", "read_fps", "read_smiles"]
+__all__ = ["Fingerprints", "Sequences", "fingerprints_from_rdkit", "pairwise_distances", "read_fasta", "read_fps", "read_molecules"]
 __dir__ = listed(__all__)
 
 #: Metrics of rows of numbers.
@@ -207,16 +207,18 @@ def read_fps(path: str | PathLike[str]) -> Fingerprints:
     return _native.read_fps(path)
 
 
-def read_smiles(path: str | PathLike[str]) -> Fingerprints:
-    """Read the molecules of a file of SMILES as fingerprints, plain or gzip-compressed.
+def read_molecules(path: str | PathLike[str], *, fingerprint: Literal["morgan", "maccs"] = "morgan") -> Fingerprints:
+    """Read the molecules of a file of SMILES or an SD file as fingerprints, plain or gzip-compressed.
 
-    Each line has a structure, white space and a name. The fingerprints are circular (Morgan, radius 2, 2,048 bits) and
-    have the same bits as those of RDKit.
+    Each line of a file of SMILES has a structure, white space and a name. A file that ends in ``.sdf``, ``.sd`` or ``.mol`` is an SD file, whose titles become
+    the ids. The fingerprints have the same bits as those of RDKit.
 
     Parameters
     ----------
     path : path-like
         The file.
+    fingerprint : {'morgan', 'maccs'}, default='morgan'
+        The kind of fingerprints. ``'morgan'``: circular (ECFP), radius 2, 2,048 bits. ``'maccs'``: the 166 MACCS keys; key i is bit i of 167.
 
     Returns
     -------
@@ -225,7 +227,7 @@ def read_smiles(path: str | PathLike[str]) -> Fingerprints:
     Raises
     ------
     ValueError
-        If lines are not SMILES. The message lists the first ten with their positions.
+        If molecules cannot be read. The message lists the first ten with their lines.
     OSError
         If the file cannot be read.
 
@@ -236,10 +238,12 @@ def read_smiles(path: str | PathLike[str]) -> Fingerprints:
     ...     path = os.path.join(folder, "compounds.smi")
     ...     with open(path, "w") as file:
     ...         _ = file.write("CCO ethanol\\nc1ccccc1 benzene\\n")
-    ...     lehr.read_smiles(path).ids
+    ...     lehr.read_molecules(path).ids
+    ...     lehr.read_molecules(path, fingerprint="maccs").n_bits
     ['ethanol', 'benzene']
+    167
     """
-    return _native.read_smiles(path)
+    return _native.read_molecules(path, fingerprint=fingerprint)
 
 
 def fingerprints_from_rdkit(vectors: Iterable[Any], ids: Iterable[str] | None = None) -> Fingerprints:

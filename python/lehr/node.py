@@ -238,14 +238,14 @@ class Node(_Client):
         name : str
             The name of the data set on the node.
         format : str or None, default=None
-            ``"csv"``, ``"npy"``, ``"parquet"``, ``"arrow"``, ``"fasta"``, ``"fps"`` or ``"smiles"``. With ``None``, Lehr infers it from the file's name or the type of
+            ``"csv"``, ``"npy"``, ``"parquet"``, ``"arrow"``, ``"fasta"``, ``"fps"``, ``"smiles"`` or ``"sdf"``. With ``None``, Lehr infers it from the file's name or the type of
             ``source``.
         replace : bool, default=False
             Whether to replace a data set with the same name.
         path : str, default="/datasets"
             The path of the service that keeps data sets.
         **options : Any
-            Further options for reading the data: ``columns``, ``weights``, ``id``, ``delimiter``, ``header``, ``gaps``.
+            Further options for reading the data: ``columns``, ``weights``, ``id``, ``delimiter``, ``header``, ``gaps``, and ``fingerprint`` for molecules.
 
         Returns
         -------

@@ -61,6 +61,7 @@ OF_ITEMS = {
     "columns": "arrays are of the columns that are compared",
     "id": "items have ids",
     "collapse": "Sequences.distinct does it, and numpy.unique of rows",
+    "fingerprint": "Fingerprints are made when molecules are read",
     "sample": "items[::n] and items[indices] draw some of the items",
 }
 #: Parameters of distances in addition to its options.

@@ -79,7 +79,7 @@ def test_fps(tmp_path):
 def test_smiles(tmp_path):
     path = tmp_path / "compounds.smi"
     path.write_text("CCO ethanol\nC1=CC=CC=C1\nc1ccccc1 benzene\n")
-    prints = lehr.read_smiles(path)
+    prints = lehr.read_molecules(path)
     assert (prints.n_bits, prints.ids) == (2048, ["ethanol", "1", "benzene"])
     packed = prints.packed()
     # The hashes of ethanol, as RDKit computes them, modulo the number of bits.
@@ -88,7 +88,19 @@ def test_smiles(tmp_path):
     assert packed[1].tolist() == packed[2].tolist() != packed[0].tolist()
     path.write_text("CCO a\nC(C b\n")
     with pytest.raises(ValueError, match=r"line 2: expected SMILES with a \) for this \("):
-        lehr.read_smiles(path)
+        lehr.read_molecules(path)
+    with pytest.raises(ValueError, match="'fingerprint' parameter must be 'morgan' or 'maccs'"):
+        lehr.read_molecules(path, fingerprint="ecfp")
+
+
+def test_sd_files(tmp_path):
+    path = tmp_path / "compounds.sdf"
+    atoms = "    0.0000    0.0000    0.0000 C   0  0\n    1.4000    0.0000    0.0000 O   0  0\n"
+    path.write_text(f"methanol\n\n\n  2  1  0  0  0  0            999 V2000\n{atoms}  1  2  1  0\nM  END\n$$$$\n")
+    prints = lehr.read_molecules(path, fingerprint="maccs")
+    assert (prints.n_bits, prints.ids) == (167, ["methanol"])
+    # The keys of methanol in RDKit.
+    assert np.flatnonzero(np.unpackbits(prints.packed()[0], bitorder="little")).tolist() == [93, 139, 157, 160, 164]
 
 
 def test_rdkit():

@@ -117,9 +117,7 @@ fn who_takes(found: Contents) -> Option<&'static str> {
         }
         Contents::Sequences => "lehr distances compares sequences; lehr pairwise and lehr embed take what it writes",
         Contents::Reads => "lehr distances takes FASTA: convert the file, for example with seqtk seq -a",
-        Contents::Molecules => {
-            "lehr cluster and lehr distances take SMILES (.smi); Open Babel converts other files: obabel compounds.sdf -O compounds.smi"
-        }
+        Contents::Molecules => "lehr cluster and lehr distances take molecules: SMILES (.smi) and SD files (.sdf)",
         Contents::Fingerprints => "lehr cluster takes fingerprints, and lehr distances compares them",
         Contents::SvmLight | Contents::MatrixMarket => "lehr cluster takes sparse rows",
         Contents::Dissimilarities => "lehr pairwise and lehr embed take dissimilarities",

@@ -189,7 +189,8 @@ fn any_rows(source: &Source) -> Result<Rows, Failure> {
         return Ok(Rows::of_bits(weighted_bits(source, read::packed::fingerprints(path, *bits)?)?));
     }
     // If there is a separate table of weights, the selection is for that table.
-    let own = if weights_from.is_some() { &Selection::default() } else { selection };
+    let unnamed = Selection { fingerprint: selection.fingerprint, ..Selection::default() };
+    let own = if weights_from.is_some() { &unnamed } else { selection };
     let table = match spill {
         Some(spill) => read::spilled_table(path, own, *first_column, spill),
         None => memory::has_room(path, own).and_then(|()| read::table(path, own, *first_column)),

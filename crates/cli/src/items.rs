@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use lehr_data::read::fasta::Expected;
-use lehr_data::read::smi;
 use lehr_data::read::{Selection, TableForm};
 use lehr_data::{Error, gower, memory, read};
 use lehr_methods::distances::{ItemKind, Items, Metric, Options};
@@ -19,8 +18,9 @@ pub fn as_given(kind: ItemKind, options: &Options, delimiter: Option<u8>, input:
             let expected = Expected { alphabet, is_aligned: options.compares_places() };
             Items::Sequences(read::fasta::sequences(input, expected)?)
         }
-        ItemKind::Fingerprints if smi::is_smi(&input.to_string_lossy()) => Items::Fingerprints(smi::molecules(input)?),
-        ItemKind::Fingerprints => Items::Fingerprints(read::fps::fingerprints(input)?),
+        ItemKind::Fingerprints => {
+            Items::Fingerprints(read::molecules::fingerprints(input, options.fingerprint.map(Into::into))?)
+        }
         ItemKind::Rows => {
             let Options { columns, id, .. } = options.clone();
             if options.metric == Some(Metric::Gower) {

@@ -28,7 +28,7 @@ pub enum Contents {
     Sequences,
     /// Sequences with qualities, in FASTQ.
     Reads,
-    /// Molecules: SMILES, or structures of a mol file.
+    /// Molecules: SMILES, or structures of an SD file.
     Molecules,
     /// Fingerprints in FPS.
     Fingerprints,

@@ -4,11 +4,78 @@
 //! word `b / 64`; unused bits are 0. For example, 1,047 bits take 17 words, 136 bytes; as 64-bit numbers they would
 //! take 8,376. [`crate::read::fps`] reads them from FPS files, and [`crate::read::packed`] from packed arrays.
 
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::duplicates::Duplicates;
 use crate::error::{Error, Fault, Faults, Place};
 use crate::points::checked_weights;
+
+/// The kind of fingerprints that Lehr makes of molecules.
+///
+/// # Example
+/// ```
+/// use lehr_data::FingerprintKind;
+/// assert_eq!("maccs".parse(), Ok(FingerprintKind::Maccs));
+/// assert_eq!((FingerprintKind::Maccs.bits(), FingerprintKind::default().bits()), (167, 2048));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FingerprintKind {
+    /// Circular fingerprints (Morgan, ECFP) of radius 2, with 2,048 bits.
+    #[default]
+    Morgan,
+    /// The 166 MACCS keys. Key i is bit i, and bit 0 is unused.
+    Maccs,
+}
+
+impl FingerprintKind {
+    /// All kinds.
+    pub const ALL: [Self; 2] = [Self::Morgan, Self::Maccs];
+
+    /// Returns the name of the kind in options.
+    ///
+    /// # Example
+    /// ```
+    /// assert_eq!(lehr_data::FingerprintKind::Morgan.word(), "morgan");
+    /// ```
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Morgan => "morgan",
+            Self::Maccs => "maccs",
+        }
+    }
+
+    /// Returns the number of bits.
+    ///
+    /// # Example
+    /// See [`FingerprintKind`].
+    pub fn bits(self) -> usize {
+        match self {
+            Self::Morgan => 2048,
+            Self::Maccs => 167,
+        }
+    }
+
+    /// Returns the kind with a number of bits; the default if there is none.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::FingerprintKind;
+    /// assert_eq!((FingerprintKind::of_bits(167), FingerprintKind::of_bits(881)), (FingerprintKind::Maccs, FingerprintKind::Morgan));
+    /// ```
+    pub fn of_bits(bits: usize) -> Self {
+        Self::ALL.into_iter().find(|kind| kind.bits() == bits).unwrap_or_default()
+    }
+}
+
+impl std::str::FromStr for FingerprintKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|kind| kind.word() == text).ok_or_else(|| "expected morgan or maccs".to_owned())
+    }
+}
 
 /// Owned, checked rows of bits.
 ///

@@ -69,7 +69,7 @@ pub mod write;
 
 pub use dissimilarities::Dissimilarities;
 pub use error::{Error, Faults};
-pub use fingerprints::Fingerprints;
+pub use fingerprints::{FingerprintKind, Fingerprints};
 pub use incomplete::Incomplete;
 pub use left_out::LeftOut;
 pub use lehr_spill::Spill;

@@ -31,6 +31,8 @@ mod json;
 mod layout;
 pub mod matrix_market;
 mod measures;
+#[cfg(feature = "molecules")]
+pub mod molecules;
 mod npy;
 pub mod packed;
 #[cfg(feature = "parquet")]
@@ -40,8 +42,6 @@ mod rounded;
 #[cfg(feature = "sheets")]
 mod sheet;
 mod slip;
-#[cfg(feature = "molecules")]
-pub mod smi;
 pub(crate) mod source;
 pub mod svmlight;
 mod unpack;
@@ -57,7 +57,7 @@ pub use batches::Batches;
 
 pub use crate::contents::Contents;
 use crate::error::Error;
-use crate::fingerprints::Fingerprints;
+use crate::fingerprints::{FingerprintKind, Fingerprints};
 use crate::incomplete::Incomplete;
 use crate::points::Points;
 use crate::sparse::{FirstColumn, Sparse};
@@ -107,6 +107,9 @@ pub struct Selection {
     pub delimiter: Option<u8>,
     /// Whether the first row has names. `None`: detected.
     pub header: Option<bool>,
+    /// The kind of fingerprints to make of molecules. `None`: [`FingerprintKind::Morgan`]. A kind is an error for other
+    /// data, if the file may have bits.
+    pub fingerprint: Option<FingerprintKind>,
     /// Further facts about the notation of a text table; `delimiter` and `header` above take precedence.
     pub form: TableForm,
 }
@@ -199,7 +202,7 @@ pub enum Table {
 }
 
 /// Reads a table as [`points`] does, or fingerprints, or sparse rows. A file has fingerprints if it begins as FPS or is
-/// called `.fps`. It has sparse rows if it begins as Matrix Market or as SVMlight text, or is called `.mtx`, `.svm`,
+/// called `.fps`. Lehr makes fingerprints of molecules, in SMILES (`.smi`) or in an SD file (`.sdf`). It has sparse rows if it begins as Matrix Market or as SVMlight text, or is called `.mtx`, `.svm`,
 /// `.svmlight` or `.libsvm`. The selection applies only to tables, and `first_column` only to SVMlight text
 /// ([`svmlight::rows`]).
 ///
@@ -209,7 +212,8 @@ pub enum Table {
 /// a table unless its name says otherwise.
 ///
 /// # Errors
-/// Returns the errors of [`points`], [`fps::fingerprints`], [`svmlight::rows`] and [`matrix_market::rows`].
+/// Returns the errors of [`points`], [`fps::fingerprints`], `molecules::molecules`, [`svmlight::rows`] and
+/// [`matrix_market::rows`].
 pub fn table(path: &Path, selection: &Selection, first_column: Option<FirstColumn>) -> Result<Table, Error> {
     table_of(rows_of(path)?, &again(path), selection, first_column, None)
 }
@@ -305,8 +309,13 @@ fn table_of<'a>(
     spill: Option<&Spill>,
 ) -> Result<Table, Error> {
     #[cfg(feature = "molecules")]
-    if smi::is_smi(source.name()) {
-        return Ok(Table::Bits(smi::read(source)?));
+    if let Some(notation) = molecules::Notation::of(&mut source) {
+        let kind = selection.fingerprint.unwrap_or_default();
+        return Ok(Table::Bits(molecules::read(source, notation, kind)?.fingerprints));
+    }
+    #[cfg(feature = "molecules")]
+    if let Some(kind) = selection.fingerprint {
+        return Err(molecules::no_molecules(source.name(), kind));
     }
     Ok(if fps::is_fps(&mut source)? {
         Table::Bits(fps::read(source)?)

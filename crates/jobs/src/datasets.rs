@@ -12,6 +12,7 @@ mod whole;
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
+use lehr_methods::distances::MoleculeBits;
 use lehr_services::{Contract, Fault, Operation, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -239,6 +240,9 @@ pub struct Begin {
     /// Whether numbers may be missing: empty fields of text files, NaN and nulls elsewhere. Default: no.
     #[serde(default)]
     pub gaps: bool,
+    /// The kind of fingerprints to make of molecules. Default: `morgan`.
+    #[serde(default)]
+    pub fingerprint: Option<MoleculeBits>,
     /// The notation of an ordinary table, with the format `table`. Default: detected.
     #[serde(default)]
     pub dialect: Option<Dialect>,
@@ -265,14 +269,15 @@ impl Begin {
             delimiter: None,
             header: None,
             gaps: false,
+            fingerprint: None,
             dialect: None,
             replace: false,
         }
     }
 
     fn reading(&self) -> Reading {
-        let Self { columns, weights, id, delimiter, header, gaps, dialect, .. } = self.clone();
-        Reading { columns, weights, id, delimiter, header, gaps, dialect }
+        let Self { columns, weights, id, delimiter, header, gaps, fingerprint, dialect, .. } = self.clone();
+        Reading { columns, weights, id, delimiter, header, gaps, fingerprint, dialect }
     }
 }
 
@@ -366,6 +371,9 @@ pub struct Open {
     /// Whether numbers may be missing: empty fields of text files, NaN and nulls elsewhere. Default: no.
     #[serde(default)]
     pub gaps: bool,
+    /// The kind of fingerprints to make of molecules. Default: `morgan`.
+    #[serde(default)]
+    pub fingerprint: Option<MoleculeBits>,
     /// The notation of an ordinary table, with the format `table`. Default: detected.
     #[serde(default)]
     pub dialect: Option<Dialect>,
@@ -390,14 +398,15 @@ impl Open {
             delimiter: None,
             header: None,
             gaps: false,
+            fingerprint: None,
             dialect: None,
             replace: false,
         }
     }
 
     fn reading(&self) -> Reading {
-        let Self { columns, weights, id, delimiter, header, gaps, dialect, .. } = self.clone();
-        Reading { columns, weights, id, delimiter, header, gaps, dialect }
+        let Self { columns, weights, id, delimiter, header, gaps, fingerprint, dialect, .. } = self.clone();
+        Reading { columns, weights, id, delimiter, header, gaps, fingerprint, dialect }
     }
 }
 

@@ -13,6 +13,7 @@ use lehr_data::dissimilarities;
 use lehr_data::duplicates::Duplicates;
 use lehr_data::gower;
 use lehr_data::read::TableForm;
+use lehr_data::read::molecules::of_structures;
 use lehr_data::sequences::{Alphabet, Sequences};
 use lehr_data::write::dissimilarities::{Extent, fixed};
 use lehr_distances::checkpoint::{Log, LogReader};
@@ -28,7 +29,7 @@ use crate::method::{Failure, Inputs, Method, Outputs};
 use crate::table::{Builder, Columns, FINGERPRINT, Table};
 use crate::watch::Watch;
 
-pub use lehr_methods::distances::{Alignment, Element, Letters, Metric, Options};
+pub use lehr_methods::distances::{Alignment, Element, Letters, Metric, MoleculeBits, Options};
 
 /// The name of the input table.
 const ITEMS: &str = "items";
@@ -159,7 +160,7 @@ fn read(table: &Table, name: &str, options: &Options) -> Result<Items, Failure> 
     let has = |wanted: &str| table.columns().any(|(column, _)| column == wanted);
     let kind = if has(SEQUENCE) {
         ItemKind::Sequences
-    } else if has(FINGERPRINT) {
+    } else if has(FINGERPRINT) || (has(SMILES) && options.fingerprint.is_some()) {
         ItemKind::Fingerprints
     } else {
         ItemKind::Rows
@@ -177,7 +178,18 @@ fn read(table: &Table, name: &str, options: &Options) -> Result<Items, Failure> 
             }
             Ok(Items::Sequences(sequences))
         }
-        ItemKind::Fingerprints => Ok(Items::Fingerprints(table.hexadecimal(name).map_err(Failure::from)?)),
+        ItemKind::Fingerprints => {
+            let Some(bits) = options.fingerprint else {
+                return Ok(Items::Fingerprints(table.hexadecimal(name).map_err(Failure::from)?));
+            };
+            let structures = table.texts(SMILES).ok_or_else(|| {
+                Failure::input(format!(
+                    "{name}: expected a column {SMILES:?}, of which fingerprints are made, found none"
+                ))
+            })?;
+            let prints = of_structures(&structures, name, bits.into());
+            Ok(Items::Fingerprints(prints.map_err(|error| Failure::input(error.to_string()))?))
+        }
         ItemKind::Rows if options.metric == Some(Metric::Gower) => {
             let id = options.id.as_deref().or(table.id());
             let form = TableForm { text: id.iter().map(|id| (*id).to_owned()).collect(), ..TableForm::default() };

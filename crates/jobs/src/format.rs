@@ -14,20 +14,22 @@ use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use lehr_data::LeftOut;
 use lehr_data::describe::{ColumnAccount, describe_columns};
 use lehr_data::duplicates::shared_ids;
-use lehr_data::frame::DataFrame;
+use lehr_data::frame::{DataFrame, FrameColumn};
 use lehr_data::read::dissimilarities::{array_path, header_from, matrix_from};
 use lehr_data::read::fasta::{Expected, sequences_from};
 use lehr_data::read::fps::fingerprints_from;
-use lehr_data::read::smi::molecules_from;
+use lehr_data::read::molecules::{Compounds, Notation, compounds_from};
 use lehr_data::read::svmlight::rows_from;
 use lehr_data::read::{
-    DateOrder, Encoding, Selection, TableForm, Unpacked, data_frame_from, incomplete_from, points_from,
+    DateOrder, Encoding, InputColumn, Selection, TableForm, Unpacked, data_frame_from, data_frame_of, incomplete_from,
+    points_from,
 };
 use lehr_data::write::csv::Table as Text;
 use lehr_data::write::npy;
+use lehr_data::{FingerprintKind, Fingerprints, LeftOut};
+use lehr_methods::distances::MoleculeBits;
 use lehr_services::{Code, Fault};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,7 +38,7 @@ use serde_json::{Map, Value};
 use self::column::Gaps;
 use crate::bytes::Bytes;
 use crate::matrix::{SMILES, table_of};
-use crate::table::{Columns, Kind, SPARSE, Table};
+use crate::table::{Columns, FINGERPRINT, Kind, SPARSE, Table};
 
 /// The maximum size of the header of dissimilarities, in bytes.
 pub(crate) const HEADER_BYTES: u64 = 1 << 20;
@@ -78,9 +80,12 @@ pub enum Form {
     Fasta,
     /// FPS fingerprints of compounds, plain or gzip: the columns `id` and `fingerprint`, in hexadecimal as in the file.
     Fps,
-    /// Molecules in SMILES with their names, plain or gzip: the columns `id`, `smiles` and `fingerprint`. The fingerprints
-    /// are circular (Morgan), with radius 2 and 2,048 bits.
+    /// Molecules in SMILES with their names, plain or gzip: the columns `id`, `smiles` and `fingerprint`. Unless the
+    /// setting `fingerprint` says otherwise, the fingerprints are circular (Morgan), with radius 2 and 2,048 bits.
     Smiles,
+    /// Molecules of an SD file, plain or gzip: the same columns, and one for each field of data. A field that has the
+    /// name of one of these columns gets the ending `_field`.
+    Sdf,
     /// SVMlight text with sparse rows, plain or gzip: the column `sparse` has the fields `column:value` without the
     /// class.
     Svmlight,
@@ -114,6 +119,8 @@ pub struct Reading {
     /// Whether numbers may be missing: empty fields of text files, NaN and nulls elsewhere. Default: no; a missing
     /// number is an error.
     pub gaps: bool,
+    /// The kind of fingerprints to make of molecules. Default: `morgan`.
+    pub fingerprint: Option<MoleculeBits>,
     /// The notation of an ordinary table, with the format `table`. Default: detected.
     pub dialect: Option<Dialect>,
 }
@@ -190,7 +197,14 @@ impl Reading {
             return invalid("gaps: expected without weights, which may not be missing");
         }
         let is_told = self.columns.is_some() || self.weights.is_some() || self.id.is_some() || self.gaps;
-        if matches!(form, Form::Fasta | Form::Fps | Form::Smiles | Form::Svmlight | Form::Dissimilarities) && is_told {
+        if self.fingerprint.is_some() && !matches!(form, Form::Smiles | Form::Sdf) {
+            return invalid("fingerprint: expected with molecules only, in the format smiles or sdf");
+        }
+        let is_table = !matches!(
+            form,
+            Form::Fasta | Form::Fps | Form::Smiles | Form::Sdf | Form::Svmlight | Form::Dissimilarities
+        );
+        if is_told && !is_table {
             return invalid("columns, weights, id and gaps: expected with tables only");
         }
         self.delimiter().map(|_| ())
@@ -286,7 +300,11 @@ pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, by
         }
         Form::Parquet => parquet::read(file, &reading.wanted(), gaps, name, bytes_max),
         Form::Arrow => arrow::read_from(io::BufReader::new(file), &reading.wanted(), gaps, name, bytes_max),
-        Form::Fasta | Form::Fps | Form::Smiles | Form::Svmlight => read_items(&mut file, form, name, bytes_max),
+        Form::Smiles | Form::Sdf => {
+            let kind = reading.fingerprint.map(FingerprintKind::from).unwrap_or_default();
+            read_molecules(&mut file, form, kind, name, bytes_max, &mut notes)
+        }
+        Form::Fasta | Form::Fps | Form::Svmlight => read_items(&mut file, form, name, bytes_max),
         Form::Dissimilarities => {
             let matrix = limited(&mut file, name, bytes_max, |plain| matrix_from(plain, name))?;
             rounding = matrix.warning();
@@ -440,27 +458,60 @@ fn read_items(file: &mut File, form: Form, name: &str, bytes_max: u64) -> Result
         return Table::builder().texts(SPARSE, (0..rows.len()).map(text).collect()).build();
     }
     let builder = Table::builder().id(Some("id".to_owned()));
-    if matches!(form, Form::Fps | Form::Smiles) {
-        let prints = limited(file, name, bytes_max, |plain| match form {
-            Form::Smiles => molecules_from(plain, name),
-            _ => fingerprints_from(plain, name),
-        })?;
-        let digits = |row: usize| {
-            let bytes = prints.row(row).iter().flat_map(|word| word.to_le_bytes()).take(prints.bits().div_ceil(8));
-            bytes.map(|byte| format!("{byte:02x}")).collect()
-        };
-        let texts = (0..prints.len()).map(digits).collect();
-        let mut table = builder.texts("id", prints.ids().to_vec());
-        if let Some(smiles) = prints.smiles() {
-            table = table.texts(SMILES, smiles.to_vec());
-        }
-        return table.texts("fingerprint", texts).build();
+    if form == Form::Fps {
+        let prints = limited(file, name, bytes_max, |plain| fingerprints_from(plain, name))?;
+        return builder.texts("id", prints.ids().to_vec()).texts(FINGERPRINT, hexadecimal(&prints)).build();
     }
     let expected = Expected { alphabet: None, is_aligned: true };
     let sequences = limited(file, name, bytes_max, |plain| sequences_from(plain, name, expected))?;
     let letters = |row: usize| String::from_utf8_lossy(sequences.sequence(row)).into_owned();
     let texts = (0..sequences.len()).map(letters).collect();
     builder.texts("id", sequences.ids().to_vec()).texts("sequence", texts).build()
+}
+
+/// Returns each row of bits in hexadecimal digits, as FPS has them.
+fn hexadecimal(prints: &Fingerprints) -> Vec<String> {
+    let digits = |row: usize| {
+        let bytes = prints.row(row).iter().flat_map(|word| word.to_le_bytes()).take(prints.bits().div_ceil(8));
+        bytes.map(|byte| format!("{byte:02x}")).collect()
+    };
+    (0..prints.len()).map(digits).collect()
+}
+
+/// Reads molecules with their structures, fingerprints of a kind, and fields of data, whose values decide their types.
+fn read_molecules(
+    file: &mut File,
+    form: Form,
+    kind: FingerprintKind,
+    name: &str,
+    bytes_max: u64,
+    notes: &mut Vec<String>,
+) -> Result<Table, Fault> {
+    let notation = if form == Form::Sdf { Notation::Sd } else { Notation::Smiles };
+    let Compounds { fingerprints, fields } =
+        limited(file, name, bytes_max, |plain| compounds_from(plain, name, notation, kind))?;
+    let own = [
+        ("id", fingerprints.ids().to_vec()),
+        (SMILES, fingerprints.smiles().unwrap_or_default().to_vec()),
+        (FINGERPRINT, hexadecimal(&fingerprints)),
+    ];
+    let id = Some("id".to_owned());
+    if fields.is_empty() {
+        return own.into_iter().fold(Table::builder().id(id), |table, (name, texts)| table.texts(name, texts)).build();
+    }
+    let mut names: Vec<String> = own.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let mut columns: Vec<InputColumn> =
+        own.into_iter().map(|(name, texts)| InputColumn::Read(FrameColumn::texts(name, texts))).collect();
+    for (mut field, texts) in fields {
+        while names.contains(&field) {
+            field.push_str("_field");
+        }
+        names.push(field.clone());
+        columns.push(InputColumn::Texts(field, texts));
+    }
+    let frame = data_frame_of(name, columns, &TableForm::default()).map_err(|error| fault_of(&error))?;
+    notes.extend(frame.notes().iter().cloned());
+    Table::of_frame(&frame, None, id)
 }
 
 /// Reads a file of at most `bytes_max` bytes when uncompressed, and uncompresses it if necessary.
@@ -645,6 +696,7 @@ impl Form {
             "fasta" | "fa" | "fna" | "faa" => Self::Fasta,
             "fps" => Self::Fps,
             "smi" | "smiles" | "ism" => Self::Smiles,
+            "sdf" | "sd" | "mol" => Self::Sdf,
             "svm" | "svmlight" | "libsvm" => Self::Svmlight,
             "json" => Self::Dissimilarities,
             _ => return None,

@@ -11,7 +11,7 @@ mod words;
 
 pub use items::{ALPHABET, COLUMN_NAMES, ItemKind, Items, STANDARDISED};
 pub use stated::Differs;
-pub use words::{Alignment, Ambiguous, Element, Letters, Metric};
+pub use words::{Alignment, Ambiguous, Element, Letters, Metric, MoleculeBits};
 
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,8 @@ use crate::options::{self, OptionOf};
 pub const MATRIX: &str = "The matrix";
 /// The heading of options for sequences.
 const SEQUENCES: &str = "Sequences";
+/// The heading of options for molecules.
+const MOLECULES: &str = "Molecules";
 /// The heading of options for tables.
 pub const TABLES: &str =
     "Tables (empty fields, NA and the like are missing, and a pair is compared in the columns that both have)";
@@ -88,6 +90,9 @@ pub struct Options {
     /// Treat positions of aligned nucleotides in this way if a letter means several, such as N
     #[schemars(extend("x-advanced" = true, "x-heading" = SEQUENCES, "x-default" = "skip"))]
     pub ambiguous: Option<Ambiguous>,
+    /// Make these fingerprints of molecules; in a data set, of the structures in its column smiles
+    #[schemars(extend("x-advanced" = true, "x-heading" = MOLECULES, "x-default" = "morgan, or the data set's own fingerprints"))]
+    pub fingerprint: Option<MoleculeBits>,
     /// Use these columns; by name, of a file also by 0-based index
     #[schemars(extend("x-heading" = TABLES, "x-value" = "A,B,…", "x-default" = "all numeric columns; of gower all measures, categories and dates"))]
     pub columns: Option<Vec<String>>,
@@ -264,8 +269,13 @@ impl Options {
             (self.overlap.is_some(), "overlap"),
             (self.ambiguous.is_some(), "ambiguous"),
         ];
+        let of_fingerprints = [(self.fingerprint.is_some(), "fingerprint")];
         let of_rows = [(self.columns.is_some(), "columns"), (self.standardize, "standardize")];
-        let of_others = [(ItemKind::Sequences, &of_sequences[..]), (ItemKind::Rows, &of_rows[..])];
+        let of_others = [
+            (ItemKind::Sequences, &of_sequences[..]),
+            (ItemKind::Fingerprints, &of_fingerprints[..]),
+            (ItemKind::Rows, &of_rows[..]),
+        ];
         for (of, given) in of_others.into_iter().filter(|(of, _)| *of != kind) {
             if let Some((_, option)) = given.iter().find(|(is_given, _)| *is_given) {
                 return Err(format!("{option}: expected with {}, found {}", of.name(), kind.name()));

@@ -27,7 +27,7 @@ fn valence_of(number: i32) -> i32 {
 }
 
 /// Replaces the aromatic bonds of the text by single and double bonds, so that each atom that needs a double bond has
-/// one. Returns an atom that cannot get its double bond.
+/// one. Wildcards may have one. Returns an atom that cannot get its double bond.
 pub fn place_double_bonds(molecule: &mut Molecule) -> Result<(), usize> {
     let is_aromatic: Vec<bool> = molecule.bonds.iter().map(|bond| bond.order == Order::Aromatic).collect();
     for bond in molecule.bonds.iter_mut().filter(|bond| bond.order == Order::Aromatic) {
@@ -43,6 +43,7 @@ pub fn place_double_bonds(molecule: &mut Molecule) -> Result<(), usize> {
             known.is_aromatic && is_joined && known.number != 0 && free > 0
         })
         .collect();
+    let mut may: Vec<bool> = molecule.atoms.iter().map(|atom| atom.number == 0).collect();
     for start in 0..molecule.atoms.len() {
         if wants[start] {
             // Atoms that aromatic bonds join are independent of all others.
@@ -56,7 +57,7 @@ pub fn place_double_bonds(molecule: &mut Molecule) -> Result<(), usize> {
                     }
                 }
             }
-            for bond in matched(molecule, &members, &is_aromatic, &mut wants)? {
+            for bond in matched(molecule, &members, &is_aromatic, [&mut wants, &mut may])? {
                 molecule.bonds[bond].order = Order::Double;
             }
         }
@@ -64,16 +65,18 @@ pub fn place_double_bonds(molecule: &mut Molecule) -> Result<(), usize> {
     Ok(())
 }
 
-/// Returns bonds that together have each of the atoms once. Afterwards no atom wants a bond.
+/// Returns bonds that together have each of the atoms once, and perhaps atoms that may have one. Afterwards no atom wants
+/// a bond.
 fn matched(
     molecule: &Molecule,
     members: &[usize],
     is_aromatic: &[bool],
-    wants: &mut [bool],
+    [wants, may]: [&mut [bool]; 2],
 ) -> Result<Vec<usize>, usize> {
-    let options = |wants: &[bool], atom: usize| -> Vec<(usize, usize)> {
-        let possible = molecule.neighbours[atom].iter().copied();
-        possible.filter(|(bond, other)| is_aromatic[*bond] && wants[*other]).collect()
+    // Wildcards come last, because they need no double bond.
+    let options = |wants: &[bool], may: &[bool], atom: usize| -> Vec<(usize, usize)> {
+        let possible = || molecule.neighbours[atom].iter().copied().filter(|(bond, _)| is_aromatic[*bond]);
+        possible().filter(|(_, other)| wants[*other]).chain(possible().filter(|(_, other)| may[*other])).collect()
     };
     // Takes the atom with the fewest options first. If none is left for an atom, the last choice with another option
     // is changed.
@@ -81,18 +84,19 @@ fn matched(
     let mut skip = 0;
     for _ in 0..STEPS_MAX {
         let open = members.iter().copied().filter(|atom| wants[*atom]);
-        let Some(atom) = open.min_by_key(|atom| options(wants, *atom).len()) else {
+        let Some(atom) = open.min_by_key(|atom| options(wants, may, *atom).len()) else {
             return Ok(chosen.into_iter().map(|(.., bond, _)| bond).collect());
         };
-        match options(wants, atom).get(skip) {
+        match options(wants, may, atom).get(skip) {
             Some(&(bond, other)) => {
-                (wants[atom], wants[other]) = (false, false);
+                (wants[atom], wants[other], may[other]) = (false, false, false);
                 chosen.push((atom, other, bond, skip));
                 skip = 0;
             }
             None => {
                 let Some((before, other, _, place)) = chosen.pop() else { return Err(atom) };
-                (wants[before], wants[other]) = (true, true);
+                let is_wildcard = molecule.atoms[other].number == 0;
+                (wants[before], wants[other], may[other]) = (true, !is_wildcard, is_wildcard);
                 skip = place + 1;
             }
         }
@@ -196,6 +200,8 @@ pub fn perceive(molecule: &mut Molecule) {
             molecule.bonds[bond].order = Order::Aromatic;
         }
     }
+    let is_aromatic = |bond: &usize| molecule.bonds[*bond].order == Order::Aromatic;
+    molecule.aromatic_rings = rings.iter().filter(|ring| ring.bonds.iter().all(is_aromatic)).count();
 }
 
 /// Calls a function with each choice of `size` numbers below `count`, in ascending order, until it returns `false`.

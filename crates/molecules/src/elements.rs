@@ -16,20 +16,36 @@ pub fn number(symbol: &str) -> Option<u8> {
     SYMBOLS.iter().position(|known| *known == symbol).map(|number| number as u8)
 }
 
+/// Returns the symbol of an element.
+///
+/// # Panics
+/// Panics if there is no such element.
+pub fn symbol(number: u8) -> &'static str {
+    SYMBOLS[usize::from(number)]
+}
+
 /// Returns the usual valences of an element, smallest first; empty if the element has none.
+///
+/// Source: RDKit's periodic table (BSD 3-clause licence), whose valences decide how many hydrogens it adds.
 pub fn valences(number: u8) -> &'static [u8] {
     match number {
-        1 | 3 | 9 | 11 | 17 | 19 | 35 => &[1],
-        4 | 8 | 12 | 20 | 38 | 56 => &[2],
+        2 | 10 | 18 | 36 | 86 => &[0],
+        1 | 3 | 9 | 11 | 17 | 19 | 35 | 37 | 55 | 87 => &[1],
+        4 | 8 | 12 | 20 | 38 | 56 | 88 => &[2],
         5 | 7 | 13 | 31 | 49 => &[3],
         6 | 14 | 32 => &[4],
-        15 | 33 | 51 => &[3, 5, 7],
-        16 | 34 | 52 => &[2, 4, 6],
+        15 | 33 | 51 | 83 => &[3, 5],
+        16 | 34 | 52 | 84 => &[2, 4, 6],
         50 | 82 => &[2, 4],
         53 | 85 => &[1, 3, 5],
-        83 => &[3, 5],
+        54 => &[0, 2, 4, 6],
         _ => &[],
     }
+}
+
+/// Returns whether atoms of an element may have more bonds than its largest usual valence.
+pub fn has_no_most_bonds(number: u8) -> bool {
+    valences(number).is_empty() || matches!(number, 3 | 11 | 12 | 19 | 20 | 37 | 38 | 56 | 88)
 }
 
 /// Returns the number of electrons in the outer shell of a main-group element; 0 for other elements.
@@ -44,6 +60,23 @@ pub fn outer_electrons(number: u8) -> u8 {
         9 | 17 | 35 | 53 | 85 => 7,
         _ => 0,
     }
+}
+
+/// The mass number of the most common isotope of each element, by atomic number.
+const ISOTOPES: [u16; 119] = [
+    0, 1, 4, 7, 9, 11, 12, 14, 16, 19, 20, 23, 24, 27, 28, 31, 32, 35, 40, 39, 40, 45, 48, 51, 52, 55, 56, 59, 58, 63,
+    64, 69, 74, 75, 80, 79, 84, 85, 88, 89, 90, 93, 98, 97, 102, 103, 106, 107, 114, 115, 120, 121, 130, 127, 132, 133,
+    138, 139, 140, 141, 142, 145, 152, 153, 158, 159, 164, 165, 166, 169, 174, 175, 180, 181, 184, 187, 192, 193, 195,
+    197, 202, 205, 208, 209, 209, 210, 222, 223, 226, 227, 232, 231, 238, 236, 238, 241, 243, 247, 249, 252, 257, 258,
+    259, 262, 267, 268, 271, 270, 269, 278, 281, 281, 285, 284, 289, 288, 293, 292, 294,
+];
+
+/// Returns the mass number of the most common isotope of an element.
+///
+/// # Panics
+/// Panics if there is no such element.
+pub fn usual_isotope(number: u8) -> u16 {
+    ISOTOPES[usize::from(number)]
 }
 
 /// An element, its atomic weight, and the masses of isotopes by mass number.
@@ -63,12 +96,13 @@ const MASSES: [Isotopes; 10] = [
     (53, 126.904, &[(123, 122.905_589), (124, 123.906_21), (125, 124.904_63), (127, 126.904_473), (131, 130.906_125)]),
 ];
 
-/// Returns the mass of an isotope minus the atomic weight of its element, without its fraction. Isotopes of other
-/// elements count as standard atoms.
+/// Returns the mass of an isotope minus the atomic weight of its element, without its fraction. For other isotopes of
+/// these elements, the mass number is the mass. Isotopes of other elements count as standard atoms.
 pub fn mass_beyond(number: u8, isotope: u16) -> i32 {
     let known = MASSES.iter().find(|(known, ..)| *known == number);
-    let mass = known.and_then(|(_, weight, isotopes)| {
-        isotopes.iter().find(|(mass_number, _)| *mass_number == isotope).map(|(_, mass)| mass - weight)
+    let mass = known.map(|(_, weight, isotopes)| {
+        let found = isotopes.iter().find(|(mass_number, _)| *mass_number == isotope);
+        found.map_or_else(|| f64::from(isotope), |(_, mass)| *mass) - weight
     });
     mass.map_or(0, |beyond| beyond as i32)
 }

@@ -69,6 +69,8 @@ pub struct Molecule {
     pub(crate) bonds: Vec<Bond>,
     /// The bonds of each atom, and the atoms at their other ends.
     pub(crate) neighbours: Vec<Vec<(usize, usize)>>,
+    /// The number of rings, of a smallest set of rings, of which all bonds are aromatic.
+    pub(crate) aromatic_rings: usize,
 }
 
 impl Molecule {
@@ -94,7 +96,7 @@ impl Molecule {
             neighbours[*a].push((bond, *b));
             neighbours[*b].push((bond, *a));
         }
-        Self { atoms, bonds, neighbours }
+        Self { atoms, bonds, neighbours, aromatic_rings: 0 }
     }
 
     /// Returns the number of bonds of an atom.
@@ -104,6 +106,7 @@ impl Molecule {
 
     /// Returns the sum of the orders of an atom's bonds, with aromatic bonds as single bonds.
     pub(crate) fn pairs(&self, atom: usize) -> u8 {
-        self.neighbours[atom].iter().map(|(bond, _)| self.bonds[*bond].order.pairs()).sum()
+        let pairs = self.neighbours[atom].iter().map(|(bond, _)| self.bonds[*bond].order.pairs());
+        pairs.fold(0, u8::saturating_add)
     }
 }

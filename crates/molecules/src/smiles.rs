@@ -1,14 +1,13 @@
 //! Reads molecules from SMILES.
 //!
-//! Source: OpenSMILES 1.0. Stereochemistry is read and left out, because no fingerprint here depends on it. A hydrogen
-//! that is written as an atom becomes a hydrogen of its neighbour. Nitro groups and azides with five bonds at a
-//! nitrogen get charges, as RDKit writes them.
+//! Source: OpenSMILES 1.0. Stereochemistry is read and left out, because no fingerprint here depends on it. Only a
+//! hydrogen that shows the arrangement around a double bond stays an atom for it, as in RDKit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::aromaticity;
-use crate::elements::{number, valences};
+use crate::assembly::{Hydrogens, Written, Wrong, assembled};
+use crate::elements::number;
 use crate::molecule::{Atom, Bond, Molecule, Order};
 
 /// A fault in a SMILES text.
@@ -37,23 +36,13 @@ impl fmt::Display for SmilesError {
 
 impl std::error::Error for SmilesError {}
 
-/// The maximum number of atoms in rings that share bonds. The time for finding rings grows with its cube.
-const RING_ATOMS_MAX: usize = 400;
-
-/// An atom of the text.
-struct Written {
-    atom: Atom,
-    /// Whether the text says how many hydrogens the atom has.
-    is_bracket: bool,
-    /// The position in the text.
-    position: usize,
-}
-
 /// A bond of the text.
 struct WrittenBond {
     atoms: [usize; 2],
     /// The order; `None` if the text leaves it out.
     order: Option<Order>,
+    /// Whether the bond has a direction, `/` or `\\`.
+    has_direction: bool,
 }
 
 /// A number that opens a ring: the atom, the order of the bond if it is given, and the position.
@@ -63,6 +52,8 @@ struct Reader<'a> {
     text: &'a [u8],
     at: usize,
     atoms: Vec<Written>,
+    /// The position of each atom.
+    positions: Vec<usize>,
     bonds: Vec<WrittenBond>,
     /// The pairs of atoms that are bonded, the smaller index first.
     pairs: BTreeSet<[usize; 2]>,
@@ -78,11 +69,12 @@ impl Molecule {
     /// # Example
     /// See [`Molecule`].
     pub fn from_smiles(text: &str) -> Result<Self, SmilesError> {
-        let (atoms, bonds, pairs) = (Vec::new(), Vec::new(), BTreeSet::new());
-        let mut reader = Reader { text: text.as_bytes(), at: 0, atoms, bonds, pairs };
+        let (atoms, positions, bonds, pairs) = (Vec::new(), Vec::new(), Vec::new(), BTreeSet::new());
+        let mut reader = Reader { text: text.as_bytes(), at: 0, atoms, positions, bonds, pairs };
         reader.read()?;
-        let Reader { atoms, bonds, .. } = reader;
-        assembled(text.as_bytes(), &atoms, &bonds)
+        reader.keep_hydrogens_that_show_an_arrangement();
+        let bonds = reader.bonds.iter().map(|bond| reader.finished(bond)).collect();
+        assembled(&reader.atoms, bonds).map_err(|wrong| reader.fault(&wrong))
     }
 }
 
@@ -109,10 +101,11 @@ impl Reader<'_> {
     }
 
     fn read(&mut self) -> Result<(), SmilesError> {
-        let mut openings: BTreeMap<u8, Opening> = BTreeMap::new();
+        let mut openings: BTreeMap<u16, Opening> = BTreeMap::new();
         // Atoms from which branches start, and the positions of their parentheses.
         let mut branches: Vec<(usize, usize)> = Vec::new();
         let (mut last, mut order, mut has_order): (Option<usize>, Option<Order>, bool) = (None, None, false);
+        let mut has_direction = false;
         if self.text.is_empty() {
             return Err(self.error("an atom"));
         }
@@ -120,6 +113,7 @@ impl Reader<'_> {
             match byte {
                 b'-' | b'=' | b'#' | b'$' | b':' | b'/' | b'\\' if last.is_some() && !has_order => {
                     (order, has_order) = (Some(order_of(byte)), true);
+                    has_direction = matches!(byte, b'/' | b'\\');
                     self.at += 1;
                 }
                 b'.' if last.is_some() && !has_order => {
@@ -144,17 +138,18 @@ impl Reader<'_> {
                         }
                         Some((other, before, _)) => self.close(atom, other, order.or(before), position)?,
                     }
-                    (order, has_order) = (None, false);
+                    (order, has_order, has_direction) = (None, false, false);
                 }
                 _ => {
+                    self.positions.push(self.at);
                     let atom = self.atom()?;
                     self.atoms.push(atom);
                     let new = self.atoms.len() - 1;
                     if let Some(last) = last {
-                        self.bonds.push(WrittenBond { atoms: [last, new], order });
+                        self.bonds.push(WrittenBond { atoms: [last, new], order, has_direction });
                         self.pairs.insert([last, new]);
                     }
-                    (last, order, has_order) = (Some(new), None, false);
+                    (last, order, has_order, has_direction) = (Some(new), None, false, false);
                 }
             }
         }
@@ -173,12 +168,18 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn ring_number(&mut self) -> Result<u8, SmilesError> {
+    /// Reads the number of a ring: a digit, `%` and two digits, or `%` and digits in parentheses.
+    fn ring_number(&mut self) -> Result<u16, SmilesError> {
+        if self.text[self.at..].starts_with(b"%(") {
+            self.at += 2;
+            let number = self.digits()?.ok_or_else(|| self.error("a digit"))?;
+            return if self.take(b')') { Ok(number) } else { Err(self.error("a )")) };
+        }
         let digits = if self.take(b'%') { 2 } else { 1 };
         let mut number = 0;
         for _ in 0..digits {
             let digit = self.peek().filter(u8::is_ascii_digit).ok_or_else(|| self.error("a digit"))?;
-            number = number * 10 + digit - b'0';
+            number = number * 10 + u16::from(digit - b'0');
             self.at += 1;
         }
         Ok(number)
@@ -189,14 +190,13 @@ impl Reader<'_> {
             let found = "an atom that is bonded to it already".to_owned();
             return Err(SmilesError { position: at + 1, expected: "another atom to close the ring".to_owned(), found });
         }
-        self.bonds.push(WrittenBond { atoms: [other, atom], order });
+        self.bonds.push(WrittenBond { atoms: [other, atom], order, has_direction: false });
         Ok(())
     }
 
     fn atom(&mut self) -> Result<Written, SmilesError> {
-        let position = self.at;
         if self.take(b'[') {
-            return self.bracket_atom(position);
+            return self.bracket_atom();
         }
         let rest = &self.text[self.at..];
         let (symbol, length) = match rest {
@@ -218,11 +218,11 @@ impl Reader<'_> {
         self.at += length;
         let number = number(symbol).unwrap_or_default();
         let atom = Atom { number, charge: 0, isotope: None, hydrogens: 0, is_aromatic };
-        Ok(Written { atom, is_bracket: false, position })
+        Ok(Written { atom, hydrogens: Hydrogens::Usual { radicals: 0 }, stays: false })
     }
 
     /// Reads an atom in brackets, after the first one.
-    fn bracket_atom(&mut self, position: usize) -> Result<Written, SmilesError> {
+    fn bracket_atom(&mut self) -> Result<Written, SmilesError> {
         let isotope = self.digits()?;
         let rest = &self.text[self.at..];
         let letters = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count().min(2);
@@ -262,7 +262,48 @@ impl Reader<'_> {
             return Err(self.error("a ]"));
         }
         let atom = Atom { number, charge, isotope, hydrogens, is_aromatic };
-        Ok(Written { atom, is_bracket: true, position })
+        Ok(Written { atom, hydrogens: Hydrogens::Given, stays: false })
+    }
+
+    /// Marks hydrogens on a bond with a direction, if the other atom has only a double bond besides.
+    fn keep_hydrogens_that_show_an_arrangement(&mut self) {
+        let mut bonds_of: BTreeMap<usize, Vec<Option<Order>>> = BTreeMap::new();
+        let is_directed = |bond: &&WrittenBond| bond.has_direction;
+        bonds_of
+            .extend(self.bonds.iter().filter(is_directed).flat_map(|bond| bond.atoms.map(|atom| (atom, Vec::new()))));
+        for bond in &self.bonds {
+            for atom in bond.atoms {
+                bonds_of.entry(atom).and_modify(|orders| orders.push(bond.order));
+            }
+        }
+        for bond in self.bonds.iter().filter(is_directed) {
+            for [atom, other] in [bond.atoms, [bond.atoms[1], bond.atoms[0]]] {
+                let orders = &bonds_of[&other];
+                if self.atoms[atom].atom.number == 1 && orders.len() == 2 && orders.contains(&Some(Order::Double)) {
+                    self.atoms[atom].stays = true;
+                }
+            }
+        }
+    }
+
+    /// Returns a bond with its order. A bond that the text leaves out is aromatic between two aromatic atoms, and single
+    /// otherwise.
+    fn finished(&self, bond: &WrittenBond) -> Bond {
+        let are_aromatic = bond.atoms.iter().all(|atom| self.atoms[*atom].atom.is_aromatic);
+        let order = bond.order.unwrap_or(if are_aromatic { Order::Aromatic } else { Order::Single });
+        Bond { atoms: bond.atoms, order }
+    }
+
+    fn fault(&self, wrong: &Wrong) -> SmilesError {
+        let position = self.positions[wrong.atom()];
+        let (expected, found) = match wrong {
+            Wrong::OutsideRings { .. } => (
+                "a capital letter, because only atoms in rings are aromatic".to_owned(),
+                format!("{:?}", char::from(self.text[position])),
+            ),
+            wrong => wrong.texts(),
+        };
+        SmilesError { position: position + 1, expected, found }
     }
 
     fn digits(&mut self) -> Result<Option<u16>, SmilesError> {
@@ -284,126 +325,4 @@ fn order_of(byte: u8) -> Order {
         b':' => Order::Aromatic,
         _ => Order::Single,
     }
-}
-
-/// Puts a molecule together: orders, hydrogens, charges of nitro groups, and aromatic rings.
-fn assembled(text: &[u8], atoms: &[Written], bonds: &[WrittenBond]) -> Result<Molecule, SmilesError> {
-    // A bond that the text leaves out is aromatic between two aromatic atoms, and single otherwise.
-    let order = |bond: &WrittenBond| {
-        let are_aromatic = bond.atoms.iter().all(|atom| atoms[*atom].atom.is_aromatic);
-        bond.order.unwrap_or(if are_aromatic { Order::Aromatic } else { Order::Single })
-    };
-    let bonds = bonds.iter().map(|bond| Bond { atoms: bond.atoms, order: order(bond) }).collect();
-    let mut molecule = Molecule::new(atoms.iter().map(|written| written.atom.clone()).collect(), bonds);
-    let is_in_ring = crate::rings::in_rings(&molecule);
-    for (bond, is_in_ring) in molecule.bonds.iter_mut().zip(&is_in_ring) {
-        if bond.order == Order::Aromatic && !is_in_ring {
-            bond.order = Order::Single;
-        }
-    }
-    let (largest, size) = crate::rings::largest_system(&molecule, &is_in_ring);
-    if size > RING_ATOMS_MAX {
-        let (expected, found) =
-            (format!("rings that share bonds to have at most {RING_ATOMS_MAX} atoms"), size.to_string());
-        return Err(SmilesError { position: atoms[largest].position + 1, expected, found });
-    }
-    let is_in_a_ring = |atom: usize| molecule.neighbours[atom].iter().any(|(bond, _)| is_in_ring[*bond]);
-    if let Some(atom) = (0..atoms.len()).find(|atom| molecule.atoms[*atom].is_aromatic && !is_in_a_ring(*atom)) {
-        let expected = "a capital letter, because only atoms in rings are aromatic".to_owned();
-        let found = format!("{:?}", char::from(text[atoms[atom].position]));
-        return Err(SmilesError { position: atoms[atom].position + 1, expected, found });
-    }
-    give_charges(&mut molecule);
-    for (atom, written) in atoms.iter().enumerate() {
-        if !written.is_bracket {
-            molecule.atoms[atom].hydrogens = implicit(&molecule, atom).ok_or_else(|| {
-                let found = format!("bonds with {} pairs of electrons", molecule.pairs(atom));
-                let expected =
-                    format!("an atom with at most {} bonds", valences(written.atom.number).last().unwrap_or(&0));
-                SmilesError { position: written.position + 1, expected, found }
-            })?;
-        }
-    }
-    let mut molecule = without_hydrogen_atoms(&molecule);
-    aromaticity::place_double_bonds(&mut molecule).map_err(|atom| {
-        let expected = "an aromatic ring with alternating double bonds".to_owned();
-        let position = atoms.get(atom).map_or(1, |written| written.position + 1);
-        SmilesError { position, expected, found: "atoms that cannot have them".to_owned() }
-    })?;
-    aromaticity::perceive(&mut molecule);
-    Ok(molecule)
-}
-
-/// Returns the number of hydrogens that fill the valence of an atom outside brackets; `None` if it has too many bonds.
-fn implicit(molecule: &Molecule, atom: usize) -> Option<u8> {
-    let Atom { number, charge, is_aromatic, .. } = molecule.atoms[atom];
-    if number == 0 {
-        return Some(0);
-    }
-    // Twice the sum of the orders, in which an aromatic bond counts one and a half.
-    let twice: u8 = molecule.neighbours[atom]
-        .iter()
-        .map(|(bond, _)| match molecule.bonds[*bond].order {
-            Order::Aromatic => 3,
-            order => 2 * order.pairs(),
-        })
-        .sum();
-    // A charge comes only from `give_charges`, which leaves no place for hydrogens.
-    if charge != 0 {
-        return Some(0);
-    }
-    if is_aromatic {
-        return Some(valences(number)[0].saturating_sub(twice.div_ceil(2)));
-    }
-    let sum = twice.div_ceil(2);
-    valences(number).iter().find(|valence| **valence >= sum).map(|valence| valence - sum)
-}
-
-/// Gives charges to nitrogens with five bonds: `N(=O)=O` becomes `[N+](=O)[O-]`, and `N=N#N` becomes `N=[N+]=[N-]`.
-fn give_charges(molecule: &mut Molecule) {
-    for atom in 0..molecule.atoms.len() {
-        let is_nitrogen = |atom: &Atom| atom.number == 7 && atom.charge == 0;
-        if !is_nitrogen(&molecule.atoms[atom]) || molecule.pairs(atom) != 5 || molecule.atoms[atom].is_aromatic {
-            continue;
-        }
-        let neighbours = molecule.neighbours[atom].clone();
-        let end = |molecule: &Molecule, number: u8, order: Order| {
-            let is_end = |(bond, other): &&(usize, usize)| {
-                let neighbour = &molecule.atoms[*other];
-                molecule.bonds[*bond].order == order && neighbour.number == number && neighbour.charge == 0
-            };
-            neighbours.iter().find(is_end).copied()
-        };
-        let found = end(molecule, 8, Order::Double).map(|end| (end, Order::Single));
-        let found = found.or_else(|| end(molecule, 7, Order::Triple).map(|end| (end, Order::Double)));
-        if let Some(((bond, other), order)) = found {
-            molecule.bonds[bond].order = order;
-            molecule.atoms[atom].charge = 1;
-            molecule.atoms[other].charge = -1;
-        }
-    }
-}
-
-/// Returns the molecule without the hydrogens that are written as atoms and bonded to one heavy atom.
-fn without_hydrogen_atoms(molecule: &Molecule) -> Molecule {
-    let heavy = |atom: usize| molecule.atoms[atom].number != 1;
-    let is_plain = |atom: usize| {
-        let Atom { number, charge, isotope, hydrogens, .. } = &molecule.atoms[atom];
-        let has_heavy = molecule.neighbours[atom].len() == 1 && heavy(molecule.neighbours[atom][0].1);
-        let is_single = || molecule.bonds[molecule.neighbours[atom][0].0].order == Order::Single;
-        *number == 1 && *charge == 0 && isotope.is_none() && *hydrogens == 0 && has_heavy && is_single()
-    };
-    let kept: Vec<usize> = (0..molecule.atoms.len()).filter(|atom| !is_plain(*atom)).collect();
-    let place: BTreeMap<usize, usize> = kept.iter().copied().zip(0..).collect();
-    let mut atoms: Vec<Atom> = kept.iter().map(|atom| molecule.atoms[*atom].clone()).collect();
-    let mut bonds = Vec::new();
-    for bond in &molecule.bonds {
-        let [a, b] = bond.atoms;
-        match (place.get(&a), place.get(&b)) {
-            (Some(a), Some(b)) => bonds.push(Bond { atoms: [*a, *b], order: bond.order }),
-            (Some(heavy), None) | (None, Some(heavy)) => atoms[*heavy].hydrogens += 1,
-            (None, None) => {}
-        }
-    }
-    Molecule::new(atoms, bonds)
 }

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
+use lehr_data::FingerprintKind;
 use lehr_data::read::fasta::Expected;
-use lehr_data::read::{fasta, fps, smi};
+use lehr_data::read::{fasta, fps, molecules};
 use lehr_data::sequences::Alphabet;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
 
@@ -294,8 +295,13 @@ pub(crate) fn read_fps(py: Python<'_>, path: PathBuf) -> PyResult<Fingerprints> 
     py.detach(|| fps::fingerprints(&path)).map(Fingerprints).map_err(errors::data)
 }
 
-/// Reads the molecules of a file of SMILES as fingerprints, plain or gzip-compressed.
+/// Reads the molecules of a file of SMILES or an SD file as fingerprints, plain or gzip-compressed.
 #[pyfunction]
-pub(crate) fn read_smiles(py: Python<'_>, path: PathBuf) -> PyResult<Fingerprints> {
-    py.detach(|| smi::molecules(&path)).map(Fingerprints).map_err(errors::data)
+#[pyo3(signature = (path, *, fingerprint = "morgan"))]
+pub(crate) fn read_molecules(py: Python<'_>, path: PathBuf, fingerprint: &str) -> PyResult<Fingerprints> {
+    let kind: FingerprintKind = fingerprint.parse().map_err(|_| {
+        let message = format!("The 'fingerprint' parameter must be 'morgan' or 'maccs'. Got {fingerprint:?} instead.");
+        PyValueError::new_err(message)
+    })?;
+    py.detach(|| molecules::molecules(&path, kind)).map(Fingerprints).map_err(errors::data)
 }

@@ -60,7 +60,7 @@ mod _native {
     #[pymodule_export]
     use crate::gtm::{fit_gtm, images, project};
     #[pymodule_export]
-    use crate::items::{Fingerprints, Sequences, read_fasta, read_fps, read_smiles};
+    use crate::items::{Fingerprints, Sequences, read_fasta, read_fps, read_molecules};
     #[pymodule_export]
     use crate::job::{abort, finish, is_joined, process};
     #[pymodule_export]

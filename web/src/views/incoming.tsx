@@ -20,6 +20,7 @@ const FORMATS: [RegExp, string][] = [
   [/\.(fasta|fa|fna|faa)(\.gz)?$/i, 'fasta'],
   [/\.fps(\.gz)?$/i, 'fps'],
   [/\.(smi|smiles|ism)(\.gz)?$/i, 'smiles'],
+  [/\.(sdf|sd|mol)(\.gz)?$/i, 'sdf'],
   [/\.(svm|svmlight|libsvm)(\.gz)?$/i, 'svmlight'],
   [/\.(xlsx|xls|ods)$/i, 'table'],
   [/\.(json|jsonl|ndjson)(\.gz)?$/i, 'table'],

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use lehr_jobs::{Dialect, Form};
+use lehr_methods::distances::MoleculeBits;
 
 use super::positive;
 
@@ -137,7 +138,7 @@ pub struct DropArguments {
 #[derive(Debug, Args)]
 #[command(after_help = UPLOAD_HELP)]
 pub struct UploadArguments {
-    /// The file: CSV, TSV, NPY, Parquet, Arrow, FASTA or FPS
+    /// The file: CSV, TSV, NPY, Parquet, Arrow, FASTA, FPS, SMILES or SD
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
@@ -149,7 +150,7 @@ pub struct UploadArguments {
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 
-    /// Read the file as table (also text, dates, missing values), csv, tsv, npy, parquet, arrow, fasta, fps, smiles or
+    /// Read as table (also text, dates, missing values), csv, tsv, npy, parquet, arrow, fasta, fps, smiles, sdf or
     /// dissimilarities [default: by the file's name]
     #[arg(long, value_name = "FORMAT", value_parser = form)]
     pub format: Option<Form>,
@@ -169,6 +170,10 @@ pub struct UploadArguments {
     /// Read empty fields of text files, NaN and nulls as missing values
     #[arg(long, alias = "gaps", conflicts_with = "weights")]
     pub missing: bool,
+
+    /// Make these fingerprints of molecules: morgan (circular, radius 2, 2,048 bits) or maccs (166 keys) [default: morgan]
+    #[arg(long, value_name = "KIND", value_parser = fingerprint)]
+    pub fingerprint: Option<MoleculeBits>,
 
     /// Replace a data set of the same name
     #[arg(long)]
@@ -222,6 +227,10 @@ fn dialect(text: &str) -> Result<Dialect, String> {
     serde_json::from_str(text).map_err(|cause| cause.to_string())
 }
 
+fn fingerprint(text: &str) -> Result<MoleculeBits, String> {
+    serde_json::from_value(text.into()).map_err(|_| "expected morgan or maccs".to_owned())
+}
+
 fn form(text: &str) -> Result<Form, String> {
     let by_name = || Form::of_name(&format!(".{text}"));
     let told = match text {
@@ -230,6 +239,6 @@ fn form(text: &str) -> Result<Form, String> {
         _ => None,
     };
     told.or_else(by_name).ok_or_else(|| {
-        "expected table, csv, tsv, npy, parquet, arrow, fasta, fps, smiles or dissimilarities".to_owned()
+        "expected table, csv, tsv, npy, parquet, arrow, fasta, fps, smiles, sdf or dissimilarities".to_owned()
     })
 }

@@ -16,7 +16,7 @@ use super::table::delimiter;
 #[derive(Debug, Args)]
 #[command(after_help = DISTANCES_HELP)]
 pub struct DistancesArguments {
-    /// Sequences (FASTA), fingerprints (FPS) or a table (.csv, .tsv, .txt, .npy), each may be gzipped, or .parquet;
+    /// Sequences (FASTA), fingerprints (FPS), molecules (.smi, .sdf) or a table (.csv, .tsv, .txt, .npy), each may be gzipped, or .parquet;
     /// also a matrix to convert. A matrix is big-endian rows of 16 bits (.bin), or a dissimilarities.npy with its
     /// header beside it
     #[arg(value_name = "INPUT")]

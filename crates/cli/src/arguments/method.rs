@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
+use lehr_data::FingerprintKind;
 use lehr_data::sparse::FirstColumn;
 use lehr_methods::cluster::Cluster;
 use lehr_methods::distances;
@@ -135,6 +136,10 @@ pub struct PackedArguments {
     #[arg(long, hide_short_help = true, value_name = "N", value_parser = at_least_one)]
     pub bits: Option<usize>,
 
+    /// Make these fingerprints of molecules: morgan (circular, radius 2, 2,048 bits) or maccs (166 keys) [default: morgan]
+    #[arg(long, hide_short_help = true, value_name = "KIND")]
+    pub fingerprint: Option<FingerprintKind>,
+
     /// Number the first column of SVMlight's text 0 or 1 [default: 0 if a column 0 occurs, else 1]
     #[arg(long, hide_short_help = true, value_name = "0|1", value_parser = first_column)]
     pub first_column: Option<FirstColumn>,
@@ -146,7 +151,7 @@ pub struct PackedArguments {
 }
 
 /// The help for the input of a method that also takes rows of bits and sparse rows.
-const ANY_ROWS: &str = "Table: .csv, .tsv, .txt (each may be gzipped), .xlsx, .xls, .ods, .jsonl, .json, .npy or .parquet; fingerprints: .fps or .smi (may be gzipped), or .npy with --bits. Sparse rows: SVMlight's text or Matrix Market .mtx (each may be gzipped)";
+const ANY_ROWS: &str = "Table: .csv, .tsv, .txt (each may be gzipped), .xlsx, .xls, .ods, .jsonl, .json, .npy or .parquet; fingerprints: .fps (may be gzipped), or .npy with --bits; molecules: .smi or .sdf (may be gzipped). Sparse rows: SVMlight's text or Matrix Market .mtx (each may be gzipped)";
 
 fn first_column(text: &str) -> Result<FirstColumn, String> {
     match text {

@@ -16,7 +16,7 @@ pub struct PredictArguments {
     pub model: PathBuf,
 
     /// Table: .csv, .tsv, .txt (each may be gzipped), .xlsx, .xls, .ods, .jsonl, .json, .npy or .parquet; fingerprints:
-    /// .fps, .smi, or .npy with --bits. Sparse rows: SVMlight's text, with the column numbers of the model,
+    /// .fps, .smi, .sdf, or .npy with --bits. Sparse rows: SVMlight's text, with the column numbers of the model,
     /// or .mtx
     #[arg(value_name = "INPUT")]
     pub input: PathBuf,

@@ -4,11 +4,12 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use lehr_data::Fingerprints;
 use lehr_data::frame::DataFrame;
+use lehr_data::read::molecules::Notation;
 use lehr_data::read::{self, Selection, Table, TableForm};
 use lehr_data::scale::Scale;
 use lehr_data::write::AtomicFile;
+use lehr_data::{FingerprintKind, Fingerprints};
 
 use crate::arguments::PredictArguments;
 use crate::exit::{Failure, GAPS_OF_MODEL, Kind, of_rows};
@@ -89,7 +90,10 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         tell(&said);
         return write(&said, ids.as_deref(), append.then_some(&frame), out);
     }
-    let asked = Selection { columns, weights: None, id, delimiter, header, ..Selection::default() };
+    // The number of columns of the model says which fingerprints it was made of.
+    let notation = Notation::of_name(&input.to_string_lossy());
+    let fingerprint = notation.map(|_| FingerprintKind::of_bits(model.columns.len()));
+    let asked = Selection { columns, weights: None, id, delimiter, header, fingerprint, ..Selection::default() };
     let said_of_bits = |rows: &Fingerprints, what: &str| {
         of_bits_only(&asked, false, Frame::Columns(Scale::None), what)?;
         Predicted::of_bits(&model, rows, memberships).map_err(refused)

@@ -24,7 +24,7 @@ pub fn run(arguments: UploadArguments) -> Result<(), Failure> {
     let file = arguments.file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let form = arguments.format.or_else(|| Form::of_name(file)).ok_or_else(|| {
         Failure::new(Kind::Usage, format!("the name of {file:?} does not say what it is"))
-            .with_hint("--format table, csv, tsv, npy, parquet, arrow, fasta, fps, smiles or dissimilarities")
+            .with_hint("--format table, csv, tsv, npy, parquet, arrow, fasta, fps, smiles, sdf or dissimilarities")
     })?;
     let stem = file.split('.').find(|part| !part.is_empty()).unwrap_or_default();
     let name = arguments.name.unwrap_or_else(|| stem.to_owned());
@@ -33,6 +33,7 @@ pub fn run(arguments: UploadArguments) -> Result<(), Failure> {
         weights: arguments.weights,
         id: arguments.id,
         gaps: arguments.missing,
+        fingerprint: arguments.fingerprint,
         replace: arguments.replace,
         dialect: arguments.dialect,
         ..Begin::new(&name, form)

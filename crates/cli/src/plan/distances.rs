@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use lehr_data::dissimilarities::{Element, Form};
-use lehr_data::read::smi;
+use lehr_data::read::molecules::Notation;
 use lehr_methods::distances::{ItemKind, Options};
 use lehr_ranks::{Execution, Job};
 
@@ -65,7 +65,7 @@ pub enum Holds {
 
 impl Holds {
     /// Detects the contents by the first characters, after unpacking: `>` begins FASTA, `#FPS` FPS. An array with a
-    /// header of Lehr beside it is a matrix. A name that ends in `.fps`, `.smi` or `.bin` decides if the contents
+    /// header of Lehr beside it is a matrix. A name that ends in `.fps`, `.smi`, `.sdf` or `.bin` decides if the contents
     /// cannot.
     fn look(path: &Path) -> Self {
         let name = path.to_string_lossy().to_lowercase();
@@ -83,7 +83,9 @@ impl Holds {
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
         Holds::Items(match text.first() {
             Some(b'>') => ItemKind::Sequences,
-            _ if text.starts_with(b"#FPS") || stem.ends_with(".fps") || smi::is_smi(&name) => ItemKind::Fingerprints,
+            _ if text.starts_with(b"#FPS") || stem.ends_with(".fps") || Notation::of_name(&name).is_some() => {
+                ItemKind::Fingerprints
+            }
             _ if [".fasta", ".fa", ".fna", ".faa"].iter().any(|ending| stem.ends_with(ending)) => ItemKind::Sequences,
             _ => ItemKind::Rows,
         })

@@ -176,7 +176,7 @@ impl Source {
             return table.source(words, job);
         }
         let missing = leaves_gaps;
-        let PackedArguments { bits, first_column, weights_from } = packed;
+        let PackedArguments { bits, fingerprint, first_column, weights_from } = packed;
         if let Some(words) = words.not_on_sphere.filter(|_| table.lonlat) {
             return Err(Failure::new(Kind::Usage, format!("--lonlat: {}", words.why)).with_hint(words.instead));
         }
@@ -186,7 +186,7 @@ impl Source {
                 .with_hint("run it without mpiexec; --threads uses all cores of this machine"));
         }
         let (frame, append) = (frame(table.lonlat, table.scale, table.columns.as_deref())?, table.append);
-        let selection = table.selection();
+        let selection = Selection { fingerprint, ..table.selection() };
         let spill = spill_of(spill, job)?;
         if missing && selection.weights.is_some() {
             return Err(Failure::new(Kind::Usage, "--weights: rows with gaps have no weights")
@@ -198,6 +198,10 @@ impl Source {
         if bits.is_some() {
             if first_column.is_some() {
                 let message = "--first-column: for SVMlight's text; --bits has rows of bits";
+                return Err(Failure::new(Kind::Usage, message));
+            }
+            if fingerprint.is_some() {
+                let message = "--fingerprint: for molecules; --bits has rows of bits";
                 return Err(Failure::new(Kind::Usage, message));
             }
             of_bits_only(&selection, weights_from.is_some(), frame, "--bits")?;
@@ -227,7 +231,11 @@ impl PreparedTable {
                 "--lonlat: positions on the sphere are taken as they are; leave --auto and what prepares columns out";
             return Err(usage(message.to_owned()));
         }
-        if packed.bits.is_some() || packed.first_column.is_some() || packed.weights_from.is_some() {
+        if packed.bits.is_some()
+            || packed.fingerprint.is_some()
+            || packed.first_column.is_some()
+            || packed.weights_from.is_some()
+        {
             let message =
                 "--auto and what prepares columns are for tables of columns, not for rows of bits and sparse rows";
             return Err(usage(message.to_owned()));

@@ -340,3 +340,67 @@ fn molecules_go_from_smiles_to_clusters_and_a_map_with_their_structures() {
         refused.stderr
     );
 }
+
+/// Returns an entry of an SD file with a chain of atoms.
+fn chain(title: &str, elements: &[&str]) -> String {
+    let atom = |(x, element): (usize, &&str)| format!("{x:>5}.0000    0.0000    0.0000 {element:<3} 0  0\n");
+    let atoms: String = elements.iter().enumerate().map(atom).collect();
+    let bonds: String = (1..elements.len()).map(|first| format!("{first:>3}{:>3}  1  0\n", first + 1)).collect();
+    let (count, between) = (elements.len(), elements.len() - 1);
+    format!(
+        "{title}\n\n\n{count:>3}{between:>3}  0  0  0  0            999 V2000\n{atoms}{bonds}M  END\n> <X>\n1\n\n$$$$\n"
+    )
+}
+
+#[test]
+fn molecules_of_an_sd_file_have_the_fingerprints_of_the_same_smiles() {
+    let sandbox = Sandbox::new();
+    let (mut smiles, mut entries) = (String::new(), String::new());
+    for length in 1..7 {
+        let carbons = "C".repeat(length);
+        smiles.push_str(&format!("{carbons}O\talcohol {length}\n{carbons}N\tamine {length}\n"));
+        for (end, name) in [("O", "alcohol"), ("N", "amine")] {
+            let mut elements = vec!["C"; length];
+            elements.push(end);
+            entries.push_str(&chain(&format!("{name} {length}"), &elements));
+        }
+    }
+    sandbox.write("compounds.smi", &smiles);
+    sandbox.write("compounds.sdf", &entries);
+    for kind in ["morgan", "maccs"] {
+        let mut outputs = Vec::new();
+        for file in ["compounds.smi", "compounds.sdf"] {
+            let out = format!("{kind} {file}");
+            sandbox.lehr(&["distances", file, "--fingerprint", kind, "--out", &out, "-q"]).succeeded();
+            outputs.push((
+                std::fs::read(sandbox.path(&format!("{out}/dissimilarities.npy"))).unwrap(),
+                sandbox.read(&format!("{out}/ids.csv")),
+            ));
+        }
+        assert_eq!(outputs[0], outputs[1], "{kind}");
+        assert!(outputs[0].1.contains("\n11,amine 6,CCCCCCN\n"), "{}", outputs[0].1);
+        let stated = sandbox.read(&format!("{kind} compounds.sdf/dissimilarities.json"));
+        assert!(stated.contains(&format!("\"{kind}\"")), "{stated}");
+    }
+    // A model says by its number of bits which fingerprints it needs, and a map states their kind.
+    sandbox.lehr(&["cluster", "compounds.sdf", "--fingerprint", "maccs", "-k", "2", "--out", "k", "-q"]).succeeded();
+    let told = sandbox.lehr(&["predict", "k/model.json", "compounds.smi", "-q"]).succeeded().stdout;
+    assert_eq!(told.lines().count(), 13, "{told}");
+    sandbox.lehr(&["embed", "maccs compounds.smi", "--out", "e", "-q"]).succeeded();
+    let placed = ["place", "compounds.sdf", "--map", "e", "--among", "compounds.smi", "-q", "--out", "p"];
+    sandbox.lehr(&placed).succeeded();
+    let other = sandbox.lehr(&[&placed[..], &["--fingerprint", "morgan"]].concat());
+    assert!(other.code == 2 && other.stderr.contains("--fingerprint"), "{}", other.stderr);
+    // Other files have no molecules to make fingerprints of.
+    sandbox.write("keys.fps", "#FPS1\n0f\ta\nf0\tb\n");
+    for command in ["cluster", "distances"] {
+        let refused = sandbox.lehr(&[command, "keys.fps", "--fingerprint", "maccs", "-q"]);
+        assert_eq!(refused.code, 3, "{}", refused.stderr);
+        assert!(refused.stderr.contains("keys.fps: expected molecules (.smi or .sdf)"), "{}", refused.stderr);
+    }
+    sandbox.write("bad.sdf", &entries.replacen(" N  ", " Xx ", 2));
+    let refused = sandbox.lehr(&["cluster", "bad.sdf"]);
+    assert_eq!(refused.code, 3);
+    let faults = "bad.sdf, line 18: expected an element, * or R, found \"Xx\"\n";
+    assert!(refused.stderr.contains(faults) && refused.stderr.contains("2 faults in all"), "{}", refused.stderr);
+}

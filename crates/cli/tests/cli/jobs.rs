@@ -429,7 +429,9 @@ fn sequences_fingerprints_and_tables_with_gaps_are_uploaded_and_compared() {
     let refused = ask(&["upload", "genes.seq", &datasets]);
     assert_eq!(refused.code, 2);
     assert!(
-        refused.stderr.contains("--format table, csv, tsv, npy, parquet, arrow, fasta, fps, smiles or dissimilarities"),
+        refused
+            .stderr
+            .contains("--format table, csv, tsv, npy, parquet, arrow, fasta, fps, smiles, sdf or dissimilarities"),
         "{}",
         refused.stderr
     );

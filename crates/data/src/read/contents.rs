@@ -88,13 +88,17 @@ pub(super) fn is_described(array: &Path) -> bool {
             .is_ok_and(|described| described == array)
 }
 
-/// Returns whether a file has molecules. A file of SMILES is recognised by its name, because it has no header. The
-/// fourth line of a mol file ends with the version of the format.
+/// Returns whether a file has molecules. A file of SMILES is recognised by its name, because it has no header.
 fn has_molecules(source: &mut Source<'_>) -> bool {
     let name = source.name().to_ascii_lowercase();
     let (_, ending) = name.trim_end_matches(".gz").rsplit_once('.').unwrap_or_default();
-    let counts = source.peek(LOOKED_AT).split(|byte| *byte == b'\n').nth(3).unwrap_or_default().trim_ascii_end();
-    matches!(ending, "smi" | "smiles" | "ism") || [b"V2000", b"V3000"].iter().any(|version| counts.ends_with(*version))
+    matches!(ending, "smi" | "smiles" | "ism" | "sdf" | "sd" | "mol") || begins_as_sd(source.peek(LOOKED_AT))
+}
+
+/// Returns whether a text begins as an SD file: its fourth line ends with the version of the format.
+pub(super) fn begins_as_sd(head: &[u8]) -> bool {
+    let counts = head.split(|byte| *byte == b'\n').nth(3).unwrap_or_default().trim_ascii_end();
+    [b"V2000", b"V3000"].iter().any(|version| counts.ends_with(*version))
 }
 
 /// Returns whether a text begins like a JSON document: an object with a first key, or a list of objects, lists, texts

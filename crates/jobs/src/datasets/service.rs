@@ -480,7 +480,7 @@ impl Independent<Open> for DatasetService {
         let Open { name, path, format, replace, .. } = open;
         let format = format.or_else(|| Form::of_name(&path)).ok_or_else(|| {
             let reason = format!(
-                "format: expected csv, tsv, npy, parquet, arrow, fasta, fps, smiles or dissimilarities, since the name of {path:?} does not say"
+                "format: expected csv, tsv, npy, parquet, arrow, fasta, fps, smiles, sdf or dissimilarities, since the name of {path:?} does not say"
             );
             Fault::new(Code::InvalidValue, reason)
         })?;

@@ -1,5 +1,6 @@
 //! Creates a data set from a file that fits into one request.
 
+use lehr_methods::distances::MoleculeBits;
 use lehr_runtime::blocking;
 use lehr_services::{Call, Code, Fault, Independent, Operation};
 use schemars::JsonSchema;
@@ -83,6 +84,9 @@ pub struct UploadFile {
     /// Whether numbers may be missing: empty fields of text files, NaN and nulls elsewhere. Default: no.
     #[serde(default)]
     pub gaps: bool,
+    /// The kind of fingerprints to make of molecules. Default: `morgan`.
+    #[serde(default)]
+    pub fingerprint: Option<MoleculeBits>,
     /// The notation of an ordinary table, with the format `table`. Default: detected.
     #[serde(default)]
     pub dialect: Option<Dialect>,
@@ -109,6 +113,7 @@ impl UploadFile {
             delimiter: None,
             header: None,
             gaps: false,
+            fingerprint: None,
             dialect: None,
             replace: false,
         }
@@ -119,7 +124,7 @@ impl UploadFile {
         self.format.or_else(|| Form::of_media_type(said?)).ok_or_else(|| {
             let found = said.map_or("none".to_owned(), |said| format!("{said:?}"));
             let reason = format!(
-                "format: expected csv, tsv, npy, parquet, arrow, fasta, fps, smiles or dissimilarities, since the media type ({found}) does not say"
+                "format: expected csv, tsv, npy, parquet, arrow, fasta, fps, smiles, sdf or dissimilarities, since the media type ({found}) does not say"
             );
             Fault::new(Code::InvalidValue, reason)
         })
@@ -129,7 +134,9 @@ impl UploadFile {
 impl Independent<UploadFile> for DatasetService {
     async fn handle(file: UploadFile, call: &Call) -> Result<Dataset, Fault> {
         let format = file.form()?;
-        let UploadFile { name, data, columns, weights, id, delimiter, header, gaps, dialect, replace, .. } = file;
+        let UploadFile {
+            name, data, columns, weights, id, delimiter, header, gaps, fingerprint, dialect, replace, ..
+        } = file;
         let all = data.as_slice().len() as u64;
         let sum = blocking("a checksum", || Sha256::digest(data.as_slice()));
         // The checksum ensures that an interrupted upload is resumed only with the same file.
@@ -146,6 +153,7 @@ impl Independent<UploadFile> for DatasetService {
             delimiter,
             header,
             gaps,
+            fingerprint,
             dialect,
             replace,
         };

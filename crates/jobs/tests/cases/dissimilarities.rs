@@ -223,6 +223,46 @@ fn columns_of_numbers_and_of_words_are_compared_together_by_gower() {
 }
 
 #[test]
+fn molecules_of_an_sd_file_have_their_fields_as_columns() {
+    on_one_host(async |host| {
+        let services = Services::on(&host).await;
+        let entry = |title: &str, end: &str, fields: &str| {
+            format!(
+                "{title}\n\n\n  2  1  0  0  0  0            999 V2000\n    0.0000    0.0000    0.0000 C   0  0\n    \
+                 1.4000    0.0000    0.0000 {end}   0  0\n  1  2  1  0\nM  END\n{fields}$$$$\n"
+            )
+        };
+        let text = entry("methanol", "O", "> <boils>\n64.7\n\n> <id>\nM1\n\n")
+            + &entry("methylamine", "N", "> <boils>\n-6.0\n\n> <use>\nfumigant\n\n")
+            + &entry("fluoromethane", "F", "");
+        let begin = Begin { fingerprint: Some(distances::MoleculeBits::Maccs), ..Begin::new("gases", Form::Sdf) };
+        let read = upload(&services.datasets, begin, text.as_bytes()).await.unwrap();
+        let names: Vec<&str> = read.columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(names, ["id", "smiles", "fingerprint", "boils", "id_field", "use"]);
+        let table = services.table("gases").await;
+        assert_eq!(table.texts("id").unwrap(), ["methanol", "methylamine", "fluoromethane"]);
+        assert_eq!(table.texts("smiles").unwrap(), ["CO", "CN", "CF"]);
+        assert_eq!(table.texts("use").unwrap(), ["", "fumigant", ""]);
+        let boils = table.numbers("boils").unwrap();
+        assert!(boils[..2] == [64.7, -6.0] && boils[2].is_nan());
+        // Bits 93, 139, 157, 160 and 164: byte by byte, the lowest bit first.
+        let digits = &table.texts("fingerprint").unwrap()[0];
+        assert_eq!(digits, &format!("{}20{}08{}20{}", "00".repeat(11), "00".repeat(5), "00", "11"), "{digits}");
+        // The request chooses other fingerprints of the same structures.
+        for (bits, value) in [(None, 7.0 / 9.0), (Some(distances::MoleculeBits::Morgan), 0.8)] {
+            let options = distances::Options { fingerprint: bits, ..Default::default() };
+            let compared = done(&services.distances, Order::new("gases", &options)).await;
+            let matrix = services.table(&compared.outputs["matrix"]).await;
+            let found = matrix.numbers("dissimilarity").unwrap()[0];
+            assert!((found - value).abs() < 1e-6, "{bits:?}: {found}");
+        }
+        let begin = Begin { fingerprint: Some(distances::MoleculeBits::Maccs), ..Begin::new("keys", Form::Fps) };
+        let fault = upload(&services.datasets, begin, b"#FPS1\n0f\ta\n").await.unwrap_err();
+        assert!(fault.reason().starts_with("fingerprint: expected with molecules only"), "{fault}");
+    });
+}
+
+#[test]
 fn molecules_keep_their_structures_from_the_file_to_the_items_and_the_reports() {
     on_one_host(async |host| {
         let services = Services::on(&host).await;

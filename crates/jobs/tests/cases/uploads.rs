@@ -296,9 +296,9 @@ fn files_are_opened_under_the_data_root_only() {
         assert_eq!(datasets.call(Open::new("x", "none.csv")).await.unwrap_err().code(), Code::UnknownEntry);
         let unknown = datasets.call(Open::new("x", "sites")).await.unwrap_err();
         assert!(
-            unknown
-                .reason()
-                .starts_with("format: expected csv, tsv, npy, parquet, arrow, fasta, fps, smiles or dissimilarities"),
+            unknown.reason().starts_with(
+                "format: expected csv, tsv, npy, parquet, arrow, fasta, fps, smiles, sdf or dissimilarities"
+            ),
             "{unknown}"
         );
         let wrong = datasets.call(Open { format: Some(Form::Csv), ..Open::new("x", "sites") }).await.unwrap_err();

@@ -2,7 +2,7 @@
 
 use lehr_data::duplicates::Duplicates;
 use lehr_data::sequences::Alphabet;
-use lehr_data::{Fingerprints, Incomplete, Sequences};
+use lehr_data::{FingerprintKind, Fingerprints, Incomplete, Sequences};
 use lehr_distances::scoring::{Matrix, Scoring};
 use lehr_distances::sequence::{self, Aligned};
 use lehr_distances::tanimoto::Tanimoto;
@@ -19,6 +19,8 @@ pub const STANDARDISED: &str = "standardised";
 pub const ID_COLUMN: &str = "id_column";
 /// The key for the alphabet of sequences.
 pub const ALPHABET: &str = "alphabet";
+/// The key for the kind of fingerprints that were made of molecules.
+pub const FINGERPRINT: &str = "fingerprint";
 
 /// A kind of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,7 +209,7 @@ impl Items {
     }
 
     /// Returns the facts about the comparison, in addition to the name of the metric. They are the metric's parameters
-    /// and the alphabet of sequences. For rows, they are the columns and whether they were scaled.
+    /// the alphabet of sequences, and the kind of fingerprints of molecules. For rows, they are the columns and whether they were scaled.
     /// [`Options::completed`] takes options from these facts.
     pub fn parameters(&self, options: &Options, metric: &dyn lehr_distances::Metric) -> Map<String, Value> {
         let mut parameters = metric.parameters();
@@ -221,6 +223,11 @@ impl Items {
         if let Items::Sequences(sequences) = self {
             let alphabet = Letters::from(sequences.alphabet());
             parameters.insert(ALPHABET.into(), alphabet.word().into());
+        }
+        if let Items::Fingerprints(prints) = self
+            && prints.smiles().is_some()
+        {
+            parameters.insert(FINGERPRINT.into(), FingerprintKind::of_bits(prints.bits()).word().into());
         }
         parameters
     }

@@ -1,11 +1,12 @@
 //! Derives the options of a comparison from the facts in its results. With these options, new items are compared in the
 //! same way as earlier items.
 
+use lehr_data::FingerprintKind;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::items::{ALPHABET, COLUMN_NAMES, ID_COLUMN, STANDARDISED};
-use super::{Ambiguous, Metric, Options};
+use super::items::{ALPHABET, COLUMN_NAMES, FINGERPRINT, ID_COLUMN, STANDARDISED};
+use super::{Ambiguous, Metric, MoleculeBits, Options};
 
 /// An option that differs from the stated facts.
 ///
@@ -61,6 +62,9 @@ impl Options {
         agree("alignment", &mut self.alignment, alignment, |alignment| alignment.word().to_owned())?;
         let alphabet = stated.get(ALPHABET).and_then(Value::as_str).and_then(word);
         agree("alphabet", &mut self.alphabet, alphabet, |letters| letters.word().to_owned())?;
+        let bits = stated.get(FINGERPRINT).and_then(Value::as_str).and_then(word);
+        let shown = |bits: &MoleculeBits| FingerprintKind::from(*bits).word().to_owned();
+        agree("fingerprint", &mut self.fingerprint, bits, shown)?;
         let matrix = stated.get("matrix").and_then(Value::as_str).map(str::to_owned);
         if let (Some(own), Some(matrix)) = (&mut self.matrix, &matrix)
             && own.eq_ignore_ascii_case(matrix)

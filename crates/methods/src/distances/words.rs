@@ -1,5 +1,6 @@
 //! The named choices among the options of distances.
 
+use lehr_data::FingerprintKind;
 use lehr_data::dissimilarities;
 use lehr_data::sequences::Alphabet;
 use lehr_distances::alignment::Mode;
@@ -156,6 +157,33 @@ impl From<Ambiguous> for columns::Ambiguous {
         match ambiguous {
             Ambiguous::Skip => Self::Skip,
             Ambiguous::Differ => Self::Differ,
+        }
+    }
+}
+
+/// The kind of fingerprints that are made of molecules.
+///
+/// # Example
+/// ```
+/// use lehr_data::FingerprintKind;
+/// use lehr_methods::distances::MoleculeBits;
+/// assert_eq!(serde_json::to_string(&MoleculeBits::Maccs).unwrap(), "\"maccs\"");
+/// assert_eq!(FingerprintKind::from(MoleculeBits::Maccs), FingerprintKind::Maccs);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, FromWord, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MoleculeBits {
+    /// Circular fingerprints (Morgan, ECFP) of radius 2, with 2,048 bits
+    Morgan,
+    /// The 166 MACCS keys
+    Maccs,
+}
+
+impl From<MoleculeBits> for FingerprintKind {
+    fn from(bits: MoleculeBits) -> Self {
+        match bits {
+            MoleculeBits::Morgan => Self::Morgan,
+            MoleculeBits::Maccs => Self::Maccs,
         }
     }
 }

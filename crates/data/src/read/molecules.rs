@@ -1,0 +1,197 @@
+//! Reads molecules from files of SMILES and SD files, and makes fingerprints of them.
+//!
+//! The name of a file decides its notation: `.smi`, `.smiles` and `.ism` are SMILES, `.sdf`, `.sd` and `.mol` SD files. An
+//! SD file is also recognised by the version in its fourth line. Both may be compressed with gzip.
+
+mod sd;
+mod smiles;
+
+use std::io::Read;
+use std::path::Path;
+
+use lehr_molecules::Molecule;
+
+use super::fps;
+use super::source::Source;
+use crate::error::{Error, Fault, Faults, Place};
+use crate::fingerprints::{FingerprintKind, Fingerprints};
+
+/// The radius of circular fingerprints, in bonds.
+pub const RADIUS: u32 = 2;
+
+/// How molecules are written in a file.
+///
+/// # Example
+/// ```
+/// use lehr_data::read::molecules::Notation;
+/// assert_eq!(Notation::of_name("compounds.smi.gz"), Some(Notation::Smiles));
+/// assert_eq!(Notation::of_name("Compounds.SDF"), Some(Notation::Sd));
+/// assert_eq!(Notation::of_name("compounds.csv"), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notation {
+    /// Lines with a structure in SMILES and a name.
+    Smiles,
+    /// Entries of an SD file, with fields of data, or a single mol file.
+    Sd,
+}
+
+impl Notation {
+    /// Returns the notation that the name of a file shows.
+    ///
+    /// # Example
+    /// See [`Notation`].
+    pub fn of_name(name: &str) -> Option<Self> {
+        let name = name.to_ascii_lowercase();
+        let (_, ending) = name.trim_end_matches(".gz").rsplit_once('.')?;
+        match ending {
+            "smi" | "smiles" | "ism" => Some(Self::Smiles),
+            "sdf" | "sd" | "mol" => Some(Self::Sd),
+            _ => None,
+        }
+    }
+
+    /// Returns the notation of a source, by its name or its first lines.
+    pub(super) fn of(source: &mut Source<'_>) -> Option<Self> {
+        let is_sd = |source: &mut Source<'_>| super::contents::begins_as_sd(source.peek(super::contents::LOOKED_AT));
+        Self::of_name(source.name()).or_else(|| is_sd(source).then_some(Self::Sd))
+    }
+}
+
+/// Molecules of a file: their fingerprints with ids and structures, and the fields of data of an SD file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compounds {
+    /// The fingerprints, with the names of the molecules as ids and their structures in SMILES.
+    pub fingerprints: Fingerprints,
+    /// The fields of an SD file in the order of their appearance: the name, and a text for each molecule. The text is
+    /// empty if a molecule does not have the field.
+    pub fields: Vec<(String, Vec<String>)>,
+}
+
+/// Reads the molecules of a file of SMILES or of an SD file, plain or gzip, as fingerprints with their structures.
+///
+/// # Errors
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to its end.
+/// - [`Error::Format`] if it has no molecules, a line of more than 1 MiB, or more than 1,000 different fields.
+/// - [`Error::Encoding`] for text that is not UTF-8.
+/// - [`Error::Faults`] with every molecule that cannot be read: the first ten in full, and the total number.
+pub fn molecules(path: &Path, kind: FingerprintKind) -> Result<Fingerprints, Error> {
+    let mut source = Source::open(path)?;
+    let notation = Notation::of(&mut source).unwrap_or(Notation::Smiles);
+    Ok(read(source, notation, kind)?.fingerprints)
+}
+
+/// Reads the fingerprints of an FPS file, or makes those of a kind of the molecules of another file.
+///
+/// # Errors
+/// Returns the errors of [`molecules`] and of [`fps::fingerprints`]; [`Error::Format`] for a kind if the file has no
+/// molecules.
+pub fn fingerprints(path: &Path, kind: Option<FingerprintKind>) -> Result<Fingerprints, Error> {
+    let mut source = Source::open(path)?;
+    match (Notation::of(&mut source), kind) {
+        (Some(notation), kind) => Ok(read(source, notation, kind.unwrap_or_default())?.fingerprints),
+        (None, Some(kind)) => Err(no_molecules(source.name(), kind)),
+        (None, None) => fps::read(source),
+    }
+}
+
+/// Returns the error for a kind of fingerprints without molecules to make them of.
+pub(super) fn no_molecules(name: &str, kind: FingerprintKind) -> Error {
+    Error::Format {
+        name: name.into(),
+        expected: format!("molecules (.smi or .sdf), to make the fingerprint {} of them", kind.word()),
+        found: "other data".into(),
+    }
+}
+
+/// Makes fingerprints of structures in SMILES, such as those of a data set; messages call it `name`.
+///
+/// # Errors
+/// Returns [`Error::Faults`] with every row that is not SMILES; [`Error::Shape`] if there are none.
+///
+/// # Example
+/// ```
+/// use lehr_data::FingerprintKind;
+/// use lehr_data::read::molecules::of_structures;
+/// let prints = of_structures(&["CCO", "c1ccccc1"].map(str::to_owned), "two", FingerprintKind::Morgan)?;
+/// assert_eq!((prints.len(), prints.count(0)), (2, 6));
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn of_structures(structures: &[String], name: &str, kind: FingerprintKind) -> Result<Fingerprints, Error> {
+    let (mut made, mut faults) = (Made::new(kind), Faults::new(name));
+    for (row, structure) in structures.iter().enumerate() {
+        if let Err((expected, found)) = smiles::add(&mut made, structure, "") {
+            faults.add_with(|| Fault { place: Place::Row(row as u64), column: None, expected, found });
+        }
+    }
+    faults.or(())?;
+    made.finished(name.to_owned())
+}
+
+/// Reads molecules from a reader; messages call it `name`.
+///
+/// # Errors
+/// Returns the errors of [`molecules`], except for opening a file.
+///
+/// # Example
+/// ```
+/// use lehr_data::FingerprintKind;
+/// use lehr_data::read::molecules::{Notation, compounds_from};
+/// let text = "CCO ethanol\nc1ccccc1 benzene\n";
+/// let compounds = compounds_from(text.as_bytes(), "two.smi", Notation::Smiles, FingerprintKind::Maccs)?.fingerprints;
+/// assert_eq!((compounds.bits(), compounds.ids()), (167, &["ethanol".to_owned(), "benzene".to_owned()][..]));
+/// assert_eq!(compounds.smiles().unwrap()[1], "c1ccccc1");
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn compounds_from(
+    reader: impl Read,
+    name: &str,
+    notation: Notation,
+    kind: FingerprintKind,
+) -> Result<Compounds, Error> {
+    read(Source::new(reader, name)?, notation, kind)
+}
+
+pub(super) fn read(source: Source<'_>, notation: Notation, kind: FingerprintKind) -> Result<Compounds, Error> {
+    match notation {
+        Notation::Smiles => smiles::read(source, kind),
+        Notation::Sd => sd::read(source, kind),
+    }
+}
+
+/// Fingerprints of molecules that are read one after the other.
+struct Made {
+    kind: FingerprintKind,
+    words: Vec<u64>,
+    ids: Vec<String>,
+    structures: Vec<String>,
+}
+
+impl Made {
+    fn new(kind: FingerprintKind) -> Self {
+        Self { kind, words: Vec::new(), ids: Vec::new(), structures: Vec::new() }
+    }
+
+    /// Adds a molecule. Without a title, it is called by its number, from 0. Fails with the expected and the
+    /// found text, if the search for its keys takes too long.
+    fn add(&mut self, molecule: &Molecule, title: &str, structure: String) -> Result<(), (String, String)> {
+        match self.kind {
+            FingerprintKind::Morgan => self.words.extend(molecule.morgan_bits(RADIUS, self.kind.bits() as u32)),
+            FingerprintKind::Maccs => match molecule.maccs() {
+                Some(words) => self.words.extend(words),
+                None => {
+                    let expected = "a molecule whose MACCS keys are found in a few seconds";
+                    return Err((expected.to_owned(), "more atoms with many bonds than can be searched".to_owned()));
+                }
+            },
+        }
+        self.ids.push(if title.is_empty() { self.structures.len().to_string() } else { title.to_owned() });
+        self.structures.push(structure);
+        Ok(())
+    }
+
+    fn finished(self, name: String) -> Result<Fingerprints, Error> {
+        let prints = Fingerprints::new(self.words, self.kind.bits())?;
+        Ok(prints.with_ids(self.ids)?.with_smiles(self.structures)?.with_name(name))
+    }
+}
