@@ -6,6 +6,7 @@ mod demo;
 mod demography;
 mod distances;
 mod execution;
+mod job;
 mod keep;
 mod method;
 mod place;
@@ -33,6 +34,7 @@ pub use demo::{
 pub use demography::DemographyArguments;
 pub use distances::{DistancesArguments, FormArgument};
 pub use execution::{EngineArgument, ExecutionArguments};
+pub use job::JobArguments;
 pub use keep::KeepCommand;
 pub use method::{
     ClassSource, DeclaredArguments, InputArguments, PackedArguments, ResultArguments, RowArguments, TableInput,
@@ -137,11 +139,20 @@ pub enum Command {
         /// The folder for the pages.
         folder: PathBuf,
     },
+    /// Write a Slurm script that runs a command, and continues it after the time limit
+    ///
+    /// Prints the script. Lehr checks the command first: its options, its input, and whether it runs in several
+    /// processes. Shortly before the time limit, Slurm sends a signal, and Lehr saves its state. The script then returns
+    /// the job to the queue, and the next run continues. The result has the same bytes as that of a run without a time
+    /// limit.
+    Job(Box<JobArguments>),
     /// Run one process's part of a job that a node spreads over several
     #[command(hide = true)]
-    Job {
+    Part {
         /// The folder with the job's description.
         folder: PathBuf,
+        /// The mark of the description.
+        mark: String,
     },
     /// Measure Lehr, its competitors and the machine's limits
     ///

@@ -11,6 +11,7 @@ pub mod keep;
 pub mod lab;
 pub mod manual;
 pub mod method;
+pub mod part;
 pub mod place;
 pub mod predict;
 pub mod pubchem;

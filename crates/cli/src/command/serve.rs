@@ -127,7 +127,10 @@ async fn start(
     others: Client,
     log: Option<Log>,
 ) -> Result<(), Fault> {
-    let mut setup = Setup { keep: arguments.keep.clone(), data_root: arguments.data_root.clone(), ..Setup::default() };
+    // In an allocation of Slurm, only srun reaches all of its machines.
+    let launcher = std::env::var_os("SLURM_JOB_ID").map(|_| "srun".into());
+    let (keep, data_root) = (arguments.keep.clone(), arguments.data_root.clone());
+    let mut setup = Setup { keep, data_root, launcher, ..Setup::default() };
     kinds(host, &setup);
     let kinds = Constructor::new(arguments.keep.clone(), arguments.restart.unwrap_or_default())?;
     let constructor = host.start(CONSTRUCTOR, move || kinds.clone()).await?;

@@ -28,7 +28,7 @@ fn on_a_host(folder: &Path, layouts: &[(&str, &str)], behaviour: impl AsyncFn(Ho
     let spread = |&(path, layout): &(&str, &str)| {
         let settings = Settings {
             layout: Some(layout.into()),
-            mpiexec: Some(mpiexec().into()),
+            launcher: Some(mpiexec().into()),
             program: Some(env!("CARGO_BIN_EXE_lehr").into()),
             ..Settings::default()
         };
@@ -38,6 +38,7 @@ fn on_a_host(folder: &Path, layouts: &[(&str, &str)], behaviour: impl AsyncFn(Ho
         keep: Some(folder.join("keep")),
         data_root: Some(folder.into()),
         settings: layouts.iter().map(spread).collect(),
+        ..Setup::default()
     };
     let dispatcher = Dispatcher::new(2).unwrap();
     let host = Host::new(dispatcher.handle());
@@ -214,7 +215,7 @@ fn processes_of_a_service_are_cancelled_and_gone_on_with_to_the_same_bytes() {
 
 /// A node with a folder, in which a method has its own launcher.
 fn serve(folder: &Path, method: &str, launcher: &Path) -> (Child, String) {
-    let settings = format!("{method}=/jobs,layout=1x2x1,mpiexec={}", launcher.display());
+    let settings = format!("{method}=/jobs,layout=1x2x1,launcher={}", launcher.display());
     let mut node = Command::new(env!("CARGO_BIN_EXE_lehr"));
     node.args(["serve", "--listen", "127.0.0.1:0", "--start", &settings]).arg("--keep").arg(folder.join("keep"));
     let mut node = node.arg("--data-root").arg(folder).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();

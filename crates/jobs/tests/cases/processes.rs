@@ -18,7 +18,7 @@ async fn launched_by(host: &Host, setup: &Setup, script: &str) -> Reference<Jobs
     let launcher = setup.keep.as_ref().unwrap().join("launcher");
     fs::write(&launcher, format!("#!/bin/sh\n{script}\n")).unwrap();
     fs::set_permissions(&launcher, fs::Permissions::from_mode(0o755)).unwrap();
-    with(host, setup, Settings { mpiexec: Some(launcher), ..spread() }).await
+    with(host, setup, Settings { launcher: Some(launcher), ..spread() }).await
 }
 
 fn spread() -> Settings {
@@ -74,7 +74,7 @@ fn what_keeps_processes_from_a_result_is_the_fault_of_the_job() {
         ),
         // The order exists, and the launcher gets as many processes as the layout has.
         (
-            r#"[ "$1 $2 $3 $4" = "-n 2 lehr job" ] && grep -q '"clusters":2' "$5/order.json" && test -s "$5/points.arrow" && echo error: right >&2; exit 1"#,
+            r#"[ "$1 $2 $3 $4" = "-n 2 lehr part" ] && grep -q "\"mark\":\"$6\"" "$5/order.json" && grep -q '"clusters":2' "$5/order.json" && test -s "$5/points.arrow" && echo error: right >&2; exit 1"#,
             Code::OperationFailed,
             "right",
         ),
@@ -88,7 +88,7 @@ fn what_keeps_processes_from_a_result_is_the_fault_of_the_job() {
 fn a_launcher_that_is_not_there_is_named() {
     let folder = tempfile::tempdir().unwrap();
     life(folder.path(), 2, async |host, setup| {
-        let jobs = with(&host, &setup, Settings { mpiexec: Some("no/such/mpiexec".into()), ..spread() }).await;
+        let jobs = with(&host, &setup, Settings { launcher: Some("no/such/mpiexec".into()), ..spread() }).await;
         let job = run(&jobs, two()).await.unwrap();
         let fault = wait(&jobs, &job).await.fault.unwrap();
         assert_eq!(fault.code(), Code::InsufficientResources);
@@ -129,7 +129,7 @@ fn a_try_that_came_to_its_end_unseen_is_the_result() {
     });
     life(folder.path(), 2, async |host, setup| {
         setup.start_datasets(&host, "/datasets").await.unwrap();
-        let settings = [("/clustering".to_owned(), Settings { mpiexec: Some("no/such".into()), ..spread() })].into();
+        let settings = [("/clustering".to_owned(), Settings { launcher: Some("no/such".into()), ..spread() })].into();
         let setup = Setup { settings, ..setup };
         let jobs = setup.start_declared(&host, "/clustering", &Cluster).await.unwrap();
         // Nothing is started. The missing tables are reported as for any method.
