@@ -22,7 +22,8 @@ use crate::plan::distances::{DistancesPlan, Holds};
 use crate::plan::method::{MethodPlan, Origin};
 use script::Script;
 
-/// The memory of a run is about 2.5 times the numbers of its input, as measured, so this factor has a reserve.
+/// The memory of a run grows by 2 to 3.6 times the numbers of its input, as measured for each method, so this factor
+/// has a reserve.
 const INPUT_FACTOR: u64 = 4;
 /// The memory of a process beside the numbers, in bytes.
 const PROCESS_BYTES: u64 = 256 << 20;

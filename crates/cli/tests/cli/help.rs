@@ -3,7 +3,7 @@
 use super::sandbox::Sandbox;
 
 /// Commands whose help people see.
-const COMMANDS: [&str; 33] = [
+const COMMANDS: [&str; 34] = [
     "cluster",
     "minibatch",
     "mixture",
@@ -26,6 +26,7 @@ const COMMANDS: [&str; 33] = [
     "keep import",
     "keep verify",
     "run",
+    "job",
     "apply",
     "ls",
     "get",
