@@ -3,6 +3,7 @@
 pub mod application;
 pub mod apply;
 pub mod ask;
+mod cluster_environment;
 pub mod demo;
 pub mod demography;
 pub mod distances;

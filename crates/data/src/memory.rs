@@ -16,8 +16,8 @@ pub fn available() -> Option<u64> {
     [machine, of_group(Path::new("/sys/fs/cgroup")), process()].into_iter().flatten().min()
 }
 
-/// Returns the number of bytes of a table's numbers in memory, if the number of rows is known before reading, for
-/// example from the header of an array.
+/// Returns the number of bytes of a table's numbers in memory, if the file states the number of rows. For example, the
+/// header of an array does.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read.

@@ -7,8 +7,8 @@
 //! *outcome*: the tables, or the reason why there are none. So the result is bit-identical to the result of one
 //! process, and methods need no code for this.
 //!
-//! Only the first process needs the folder. If it runs on another host, which may have another folder at the same path,
-//! it finds out by the *mark* of the order, which is an argument of each process.
+//! Only the first process needs the folder. If it runs on another host, that host may have another folder at the same
+//! path. So the order has a *mark*, which is also an argument of each process.
 //!
 //! Each try has its own folder. When a node is killed, its processes end as soon as they notice, and may write into
 //! their folder until then. A new try resumes from the last checkpoint of earlier tries. If an earlier try finished

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use crate::hosts::{self, HostSlots};
 
-/// The settings that a manifest must not contain. A manifest sets the cores of a service in the service's record, and
-/// clients must not choose which programs a node runs, and on which machines.
+/// The settings that a manifest must not contain. A manifest sets the cores of a service in the service's record.
+/// Clients must not choose which programs a node runs, and on which machines.
 const NOT_OF_MANIFESTS: [&str; 7] = ["cores", "hostfile", "hosts", "launcher", "mpi", "mpiexec", "program"];
 
 /// The program that starts processes, if the settings and the node name none.

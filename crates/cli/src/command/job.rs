@@ -14,6 +14,7 @@ use lehr_data::read::Selection;
 use lehr_methods::Takes;
 use lehr_ranks::{Communicator, Error, Job, Outcome, Processes};
 
+use super::cluster_environment;
 use crate::arguments::{Arguments, Command, JobArguments};
 use crate::exit::{Failure, Kind};
 use crate::help;
@@ -22,8 +23,7 @@ use crate::plan::distances::{DistancesPlan, Holds};
 use crate::plan::method::{MethodPlan, Origin};
 use script::Script;
 
-/// The memory of a run grows by 2 to 3.6 times the numbers of its input, as measured for each method, so this factor
-/// has a reserve.
+/// The memory of a run grows by at most 3.6 times the numbers of its input, as measured.
 const INPUT_FACTOR: u64 = 4;
 /// The memory of a process beside the numbers, in bytes.
 const PROCESS_BYTES: u64 = 256 << 20;
@@ -97,14 +97,14 @@ pub fn run(arguments: JobArguments) -> Result<(), Failure> {
             "the input does not state its size, so the script reserves no memory; if Slurm's default is too small, give --memory",
         );
     }
-    let library = std::env::var_os("LEHR_MPI_LIBRARY").filter(|library| processes > 1 && !library.is_empty());
+    let library = cluster_environment::mpi_library().filter(|_| processes > 1);
     output::result(
         &Script {
             arguments: &arguments,
             memory: memory.as_deref(),
             folder: &folder.map_err(environment)?,
             program: &program.map_err(environment)?,
-            library: library.as_deref().map(Path::new),
+            library: library.as_deref(),
             name: &checked.name,
             out: &checked.out,
             first: &typed[1..],

@@ -19,7 +19,7 @@ use lehr_workflow::{WORKFLOWS, Workflows};
 use crate::arguments::{CheckPolicyArguments, ServeArguments};
 use crate::command::apply::texts;
 use crate::command::ask::{bad_file, failure, refused, token, token_or, variable};
-use crate::command::telemetry;
+use crate::command::{cluster_environment, telemetry};
 use crate::exit::{Failure, Kind};
 use crate::interrupt::{Signal, Signals, raise_descriptors};
 use crate::output;
@@ -128,7 +128,7 @@ async fn start(
     log: Option<Log>,
 ) -> Result<(), Fault> {
     // In an allocation of Slurm, only srun reaches all of its machines.
-    let launcher = std::env::var_os("SLURM_JOB_ID").map(|_| "srun".into());
+    let launcher = cluster_environment::is_in_job().then(|| "srun".into());
     let (keep, data_root) = (arguments.keep.clone(), arguments.data_root.clone());
     let mut setup = Setup { keep, data_root, launcher, ..Setup::default() };
     kinds(host, &setup);

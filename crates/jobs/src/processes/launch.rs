@@ -1,7 +1,7 @@
 //! The command that starts the processes of a job: an `mpiexec`, or Slurm's `srun`.
 //!
 //! MPICH's and Open MPI's `mpiexec` both take `-n` and `-host NAME:PROCESSES,…`, so Lehr need not know which of them it
-//! starts. For `srun`, a file lists the host of each process: with a list of nodes, Slurm would choose the node of the
+//! starts. For `srun`, a file lists the host of each process. With a list of nodes, Slurm would choose the node of the
 //! first process by its name.
 
 use std::fs;

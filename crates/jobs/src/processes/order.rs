@@ -91,8 +91,8 @@ fn table_path(folder: &Path, name: &str) -> PathBuf {
 /// [`Part`](super::Part) from them. `mark` is that of the order.
 ///
 /// # Errors
-/// Returns an error if the folder cannot be read or has no order, if the order has another mark, or if a checkpoint
-/// cannot be read. If the folder is the node's, the error is also written into it for the node.
+/// Returns an error if the folder has no order with this mark, or if a file in it cannot be read. If the folder is the
+/// node's, the error is also written into it for the node.
 ///
 /// # Example
 /// ```
