@@ -35,7 +35,7 @@ fn text(output: &Output) -> String {
 /// The command of a job that takes minutes, on the census blocks.
 fn command() -> Vec<String> {
     let blocks = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/census/blocks_nv_ut_wv_2020.csv.gz");
-    let line = "cluster BLOCKS --columns lon,lat --lonlat --weights pop --id geoid --clusters 300 -q --out";
+    let line = "cluster BLOCKS --columns lon,lat --lonlat --weights pop --id geoid --clusters 200 -q --out";
     line.split(' ').map(|word| word.replace("BLOCKS", &blocks.display().to_string())).collect()
 }
 
