@@ -63,6 +63,12 @@ mpi: need $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## tests in 1 to 
 	@LEHR_MPIEXEC=$${LEHR_MPIEXEC:-$(abspath $(MPI_ENVIRONMENT))/bin/mpiexec} \
 		cargo test --workspace --test launched -- --ignored
 
+# Not part of make test: it takes root and Debian's packages of Slurm. The cluster's machines are namespaces of this one.
+slurm: need $(if $(LEHR_MPI_LIBRARY),,$(MPI_ENVIRONMENT)/.installed) ## scripts of lehr job and jobs on hosts, on a Slurm cluster that is started for the tests (root; Debian: slurmctld slurmd slurm-client iproute2)
+	@cargo test -p lehr --test slurm --no-run
+	@LEHR_MPI_LIBRARY=$${LEHR_MPI_LIBRARY:-$(abspath $(MPI_ENVIRONMENT))/lib/libmpi_abi.so.1} \
+		$(PYTHON) tools/slurm_cluster.py cargo test -p lehr --test slurm -- --ignored --test-threads 1
+
 OPEN_MPI := target/peers/openmpi
 
 # Without the network that UCX is for, its component for windows says on standard error that it cannot be had: it is not asked.

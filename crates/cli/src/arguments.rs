@@ -7,6 +7,7 @@ mod demography;
 mod distances;
 mod execution;
 mod export;
+mod job;
 mod keep;
 mod method;
 mod place;
@@ -35,6 +36,7 @@ pub use demography::DemographyArguments;
 pub use distances::{DistancesArguments, FormArgument};
 pub use execution::{EngineArgument, ExecutionArguments};
 pub use export::ExportArguments;
+pub use job::JobArguments;
 pub use keep::KeepCommand;
 pub use method::{
     ClassSource, DeclaredArguments, InputArguments, PackedArguments, ResultArguments, RowArguments, TableInput,
@@ -145,11 +147,20 @@ pub enum Command {
         /// The folder for the pages.
         folder: PathBuf,
     },
+    /// Write a Slurm script that runs a command, and continues it after the time limit
+    ///
+    /// Prints the script. Lehr checks the command first: its options, its input, and whether it runs in several
+    /// processes. Shortly before the time limit, Slurm sends a signal, and Lehr saves its state. The script then returns
+    /// the job to the queue, and the next run continues. The result has the same bytes as that of a run without a time
+    /// limit.
+    Job(Box<JobArguments>),
     /// Run one process's part of a job that a node spreads over several
     #[command(hide = true)]
-    Job {
+    Part {
         /// The folder with the job's description.
         folder: PathBuf,
+        /// The mark of the description.
+        mark: String,
     },
     /// Measure Lehr, its competitors and the machine's limits
     ///

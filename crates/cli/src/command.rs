@@ -3,6 +3,7 @@
 pub mod application;
 pub mod apply;
 pub mod ask;
+mod cluster_environment;
 pub mod demo;
 pub mod demography;
 pub mod distances;
@@ -12,6 +13,7 @@ pub mod keep;
 pub mod lab;
 pub mod manual;
 pub mod method;
+pub mod part;
 pub mod place;
 pub mod predict;
 pub mod pubchem;

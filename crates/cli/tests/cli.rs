@@ -37,6 +37,7 @@ mod cli {
     mod running;
     mod sandbox;
     mod services;
+    mod slurm;
     mod small_data;
     mod sparse;
     mod spill;

@@ -4,6 +4,8 @@
 //! these tests out.
 #![allow(clippy::disallowed_methods, reason = "the environment says which launcher the tests use")]
 
+#[path = "launched/node.rs"]
+mod node;
 #[path = "launched/services.rs"]
 mod services;
 #[path = "cli/trace_file.rs"]

@@ -16,16 +16,39 @@ pub fn available() -> Option<u64> {
     [machine, of_group(Path::new("/sys/fs/cgroup")), process()].into_iter().flatten().min()
 }
 
-/// Checks that the rows of a table fit in memory, if their number is known before reading, for example from the header
-/// of an array.
+/// Returns the number of bytes of a table's numbers in memory, if the file states the number of rows. For example, the
+/// header of an array does.
+///
+/// # Errors
+/// Returns an error if the file cannot be read.
+///
+/// # Example
+/// ```
+/// use lehr_data::{memory, read::Selection};
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("a.csv");
+/// std::fs::write(&path, "x,y\n1,2\n").unwrap();
+/// // The rows of a text are counted only when they are read.
+/// assert_eq!(memory::bytes_of_rows(&path, &Selection::default())?, None);
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn bytes_of_rows(path: &Path, selection: &Selection) -> Result<Option<usize>, Error> {
+    let Some([rows, columns]) = read::array_shape(path)? else { return Ok(None) };
+    let columns = selection.columns.as_ref().map_or(columns, |chosen| chosen.len().min(columns));
+    Ok(Some(rows.saturating_mul(columns).saturating_mul(size_of::<f64>())))
+}
+
+/// Checks that the rows of a table fit in memory, if their number is known before reading.
 ///
 /// # Errors
 /// Returns an error if there are too many rows, or if the file cannot be read.
 pub fn has_room(path: &Path, selection: &Selection) -> Result<(), Error> {
-    let (Some([rows, columns]), Some(available)) = (read::array_shape(path)?, available()) else { return Ok(()) };
-    let columns = selection.columns.as_ref().map_or(columns, |chosen| chosen.len().min(columns));
-    let bytes = rows.saturating_mul(columns).saturating_mul(size_of::<f64>());
-    if bytes as u64 > available { Err(Error::Memory { name: path.display().to_string(), bytes }) } else { Ok(()) }
+    match (bytes_of_rows(path, selection)?, available()) {
+        (Some(bytes), Some(available)) if bytes as u64 > available => {
+            Err(Error::Memory { name: path.display().to_string(), bytes })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns `MemAvailable` from `/proc/meminfo`.

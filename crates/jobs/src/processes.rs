@@ -1,4 +1,4 @@
-//! Runs a job in several processes: copies of this program that `mpiexec` starts, in a folder of the job. Any method
+//! Runs a job in several processes: copies of this program that a launcher starts, on one host or several. Any method
 //! that declares [`Method::SPREADS`](crate::Method::SPREADS) can run in this way.
 //!
 //! The node writes an *order* into a folder: the method's contract, the options and the input tables. The first process
@@ -6,6 +6,9 @@
 //! call of the method, which runs on the ranks of all processes. The first process reports, saves, and writes an
 //! *outcome*: the tables, or the reason why there are none. So the result is bit-identical to the result of one
 //! process, and methods need no code for this.
+//!
+//! Only the first process needs the folder. If it runs on another host, that host may have another folder at the same
+//! path. So the order has a *mark*, which is also an argument of each process.
 //!
 //! Each try has its own folder. When a node is killed, its processes end as soon as they notice, and may write into
 //! their folder until then. A new try resumes from the last checkpoint of earlier tries. If an earlier try finished
@@ -17,14 +20,16 @@
 //! | `job.checkpoint`, `job.log` | the checkpoint and the log of the method |
 //! | `outcome.json`, `made-NAME.arrow` | the outcome and its tables |
 
+mod launch;
 mod order;
 mod outcome;
 mod part;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
@@ -43,6 +48,9 @@ pub use part::{Part, Stopper};
 
 /// The interval at which the node checks whether the job should stop.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// The version of this program, which all processes of a job must have.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The exit code of a process whose machine lacks memory, threads or disk space.
 const ENVIRONMENT: i32 = 4;
@@ -95,21 +103,20 @@ pub(crate) fn run(
         take_over(&log, &own.join(LOG)).map_err(failed)?;
     }
     let (contract, options) = (method.facts().name.to_owned(), options.to_value());
-    let threads = spread.layout.threads;
-    Head { contract, job: job.id().to_owned(), threads, options, inputs: Vec::new() }.write(&own, inputs)?;
+    let (threads, mark) = (spread.layout.threads, mark());
+    let (job_id, inputs_of_head, version) = (job.id().to_owned(), Vec::new(), VERSION.to_owned());
+    Head { version, mark: mark.clone(), contract, job: job_id, threads, options, inputs: inputs_of_head }
+        .write(&own, inputs)?;
     for (_, folder) in &tries {
         // The folder of a process that still writes may remain; the next try or the end of the job removes it.
         let _ = fs::remove_dir_all(folder);
     }
-    let mut command = Command::new(&spread.mpiexec);
-    command.args(["-n", &(spread.layout.processes * spread.layout.nodes).to_string()]);
-    command.arg(&spread.program).arg("job").arg(&own);
+    let mut command = launch::command(spread, &own, &mark)?;
     // A Ctrl-C at the node's terminal should reach only the node, which then asks its jobs to stop.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let shown = spread.mpiexec.display();
-    let mut child = child.map_err(|error| Failure::Environment(format!("{shown}: {error}")))?;
+    let mut child = child.map_err(|error| not_started(&spread.launcher, &error))?;
     // Only this process holds the write end of the processes' standard input, and it closes that end to stop them. So
     // if this process is killed, they notice, save and end. A first line is written, because some launchers provide an
     // empty input.
@@ -117,7 +124,7 @@ pub(crate) fn run(
         // Writing fails only if the processes have ended.
         let _ = input.write_all(b"\n");
     }
-    let (code, lines) = follow(job, &mut child)?;
+    let (code, lines) = follow(job, &mut child, &spread.launcher)?;
     match Outcome::read(&own)? {
         Some(Outcome::Done(done)) => done.outputs(&own),
         Some(Outcome::Failed(failure)) => Err(failure.into()),
@@ -125,6 +132,21 @@ pub(crate) fn run(
         None if code == Some(ENVIRONMENT) => Err(Failure::Environment(said(&lines))),
         None => Err(Failure::Internal(said(&lines))),
     }
+}
+
+/// Returns the failure of a launcher that did not start.
+fn not_started(launcher: &Path, error: &std::io::Error) -> Failure {
+    let shown = launcher.display();
+    let hint = match error.kind() {
+        ErrorKind::NotFound => "; install it, or name another with the setting launcher=FILE",
+        _ => "",
+    };
+    Failure::Environment(format!("{shown}: {error}{hint}"))
+}
+
+/// Returns a mark that no other try has.
+fn mark() -> String {
+    format!("{:016x}{:016x}", RandomState::new().build_hasher().finish(), RandomState::new().build_hasher().finish())
 }
 
 /// Returns the tries of the job that have a folder, by number.
@@ -170,12 +192,12 @@ enum Line {
 
 /// Passes on the progress of the processes and the request to stop. Returns the exit code of the processes and their
 /// last lines.
-fn follow(job: &Job, child: &mut Child) -> Result<(Option<i32>, Vec<String>), Failure> {
+fn follow(job: &Job, child: &mut Child, launcher: &Path) -> Result<(Option<i32>, Vec<String>), Failure> {
     let (sender, lines) = channel();
     child.stdout.take().map(|stream| read(stream, Line::Out, sender.clone())).transpose()?;
     child.stderr.take().map(|stream| read(stream, Line::Error, sender)).transpose()?;
     let last = until_silent(job, &lines, || drop(child.stdin.take()));
-    let ended = child.wait().map_err(|error| Failure::Environment(format!("mpiexec: {error}")))?;
+    let ended = child.wait().map_err(|error| Failure::Environment(format!("{}: {error}", launcher.display())))?;
     Ok((ended.code(), last))
 }
 

@@ -29,7 +29,7 @@ use crate::job::{Job, Listener, Progress, Saved, Signal, Stop};
 use crate::jobs::{Ended, Jobs, Named, Outcome, Progressed, Report, Start, State};
 use crate::method::{AnyMethod, Failure, Inputs, MODEL, Outputs, REPORT, text_of};
 use crate::processes;
-use crate::settings::{Settings, Spread};
+use crate::settings::Settings;
 
 /// The delay before the runner tries again, if the service could not store a change.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -361,16 +361,8 @@ fn compute(
     let listener = Telling { own: place.own.clone(), job: id.to_owned(), pending: None };
     let threads = settings.threads_of_job();
     let job = Job::new(id.to_owned(), threads, signal.clone(), saved.clone(), Some(Box::new(listener)));
-    let spread = if let Some(layout) = settings.layout()? {
-        let mpiexec = settings.mpiexec.clone().unwrap_or_else(|| PathBuf::from("mpiexec"));
-        let this = || std::env::current_exe().map_err(|error| Fault::new(Code::OperationFailed, error.to_string()));
-        let program = settings.program.clone().map_or_else(this, Ok)?;
-        // With a layout, the service does not start without a folder.
-        let folder = shared.keep.clone().unwrap_or_default().join(format!("{id}.run"));
-        Some(Spread { layout, mpiexec, program, folder })
-    } else {
-        None
-    };
+    // With a layout, the service does not start without a folder.
+    let spread = settings.spread(|| shared.keep.clone().unwrap_or_default().join(format!("{id}.run")))?;
     let computed = catch_unwind(AssertUnwindSafe(|| match &spread {
         Some(spread) => processes::run(&*shared.method, &job, spread, &inputs, &record.options),
         None => shared.method.run(&job, &inputs, &record.options),

@@ -9,9 +9,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// The settings that a manifest must not contain. A manifest sets the cores of a service in the service's record, and
-/// clients must not choose which programs a node runs.
-const NOT_OF_MANIFESTS: [&str; 3] = ["cores", "mpiexec", "program"];
+use crate::hosts::{self, HostSlots};
+
+/// The settings that a manifest must not contain. A manifest sets the cores of a service in the service's record.
+/// Clients must not choose which programs a node runs, and on which machines.
+const NOT_OF_MANIFESTS: [&str; 7] = ["cores", "hostfile", "hosts", "launcher", "mpi", "mpiexec", "program"];
+
+/// The program that starts processes, if the settings and the node name none.
+const LAUNCHER: &str = "mpiexec";
+
+/// The type of Slurm's process management that MPICH's standard ABI uses.
+const MPI: &str = "pmi2";
 
 /// The settings of a method's service.
 ///
@@ -38,11 +46,20 @@ pub struct Settings {
     pub threads: Option<usize>,
     /// The cores that jobs are bound to. Default: all.
     pub cores: Vec<usize>,
-    /// Threads x processes x nodes, such as `2x4x1`: jobs run in processes that `mpiexec` starts. Default: jobs run in
-    /// this process.
+    /// Threads x processes x nodes, such as `2x4x1`: jobs run in processes that a launcher starts. Default: jobs run
+    /// in this process.
     pub layout: Option<String>,
-    /// The program that starts the processes. Default: `mpiexec`.
-    pub mpiexec: Option<PathBuf>,
+    /// The program that starts the processes: an `mpiexec`, or Slurm's `srun`, which Lehr recognises by its name.
+    /// Without a `/`, the name is searched in `PATH`. Default: the launcher of the [`Setup`](crate::Setup).
+    #[serde(alias = "mpiexec")]
+    pub launcher: Option<PathBuf>,
+    /// The hosts of the processes; the first process runs on the first host. Default: those of the launcher, which for
+    /// `mpiexec` is this machine, and for `srun` the allocation.
+    pub hosts: Vec<HostSlots>,
+    /// A file with the hosts, which Lehr reads before each job. Default: none.
+    pub hostfile: Option<PathBuf>,
+    /// The type of MPI that `srun` prepares (`srun --mpi=list`). Default: `pmi2`, which MPICH needs.
+    pub mpi: Option<String>,
     /// The program that the processes run: the command `lehr`. Default: the current program.
     pub program: Option<PathBuf>,
 }
@@ -56,7 +73,10 @@ impl Default for Settings {
             threads: None,
             cores: Vec::new(),
             layout: None,
-            mpiexec: None,
+            launcher: None,
+            hosts: Vec::new(),
+            hostfile: None,
+            mpi: None,
             program: None,
         }
     }
@@ -66,7 +86,10 @@ impl Default for Settings {
 #[derive(Clone, Debug)]
 pub(crate) struct Spread {
     pub layout: Layout,
-    pub mpiexec: PathBuf,
+    pub launcher: PathBuf,
+    /// The hosts with their numbers of processes; none for those of the launcher.
+    pub hosts: Vec<(String, usize)>,
+    pub mpi: String,
     pub program: PathBuf,
     /// The folder for the files of this job's processes.
     pub folder: PathBuf,
@@ -100,10 +123,18 @@ impl Settings {
             Ok(Some(_)) if self.threads.is_some() => {
                 faults.push("threads: a layout says how many there are".to_owned());
             }
-            Ok(None) if self.mpiexec.is_some() || self.program.is_some() => {
-                faults.push("mpiexec and program: expected with a layout only".to_owned());
+            Ok(None) => {
+                let given = [
+                    ("launcher", self.launcher.is_some()),
+                    ("hosts", !self.hosts.is_empty()),
+                    ("hostfile", self.hostfile.is_some()),
+                    ("mpi", self.mpi.is_some()),
+                    ("program", self.program.is_some()),
+                ];
+                let given = given.into_iter().filter(|(_, is_given)| *is_given);
+                faults.extend(given.map(|(name, _)| format!("{name}: expected with a layout only")));
             }
-            Ok(_) => {}
+            Ok(Some(layout)) => faults.extend(self.hosts(&layout).err().map(|fault| fault.reason().to_owned())),
         }
         if faults.is_empty() { Ok(()) } else { Err(Fault::new(Code::InvalidValue, faults.join("; "))) }
     }
@@ -141,6 +172,37 @@ impl Settings {
         self.layout.as_ref().map(parse).transpose()
     }
 
+    /// Returns the hosts of a job's processes, each with its number of processes. Reads the host file, if there is one.
+    fn hosts(&self, layout: &Layout) -> Result<Vec<(String, usize)>, Fault> {
+        let wrong = |reason: String| Fault::new(Code::InvalidValue, reason);
+        let (name, hosts) = match &self.hostfile {
+            Some(_) if !self.hosts.is_empty() => {
+                return Err(wrong("hosts and hostfile: expected one of them".to_owned()));
+            }
+            Some(file) => ("hostfile", hosts::read(file).map_err(|reason| wrong(format!("hostfile: {reason}")))?),
+            None if self.hosts.is_empty() => return Ok(Vec::new()),
+            None => ("hosts", self.hosts.clone()),
+        };
+        hosts::divided(&hosts, layout).map_err(|fault| wrong(format!("{name}: {}", fault.reason())))
+    }
+
+    /// Returns the processes of a job whose files are in `folder`; `None` if jobs run in this process.
+    pub(crate) fn spread(&self, folder: impl FnOnce() -> PathBuf) -> Result<Option<Spread>, Fault> {
+        let Some(layout) = self.layout()? else { return Ok(None) };
+        let this = || std::env::current_exe().map_err(|error| Fault::new(Code::OperationFailed, error.to_string()));
+        // Processes on other hosts may start in another folder.
+        let folder = std::path::absolute(folder())
+            .map_err(|error| Fault::new(Code::OperationFailed, format!("the folder of the job: {error}")))?;
+        Ok(Some(Spread {
+            hosts: self.hosts(&layout)?,
+            layout,
+            launcher: self.launcher.clone().unwrap_or_else(|| PathBuf::from(LAUNCHER)),
+            mpi: self.mpi.clone().unwrap_or_else(|| MPI.to_owned()),
+            program: self.program.clone().map_or_else(this, Ok)?,
+            folder,
+        }))
+    }
+
     /// Returns the number of threads of a job.
     pub(crate) fn threads_of_job(&self) -> usize {
         let machine = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -152,7 +214,8 @@ impl Settings {
 impl FromStr for Settings {
     type Err = Fault;
 
-    /// Reads `name=value` pairs separated by commas; cores are a list such as `0-3+6`.
+    /// Reads `name=value` pairs separated by commas; cores are a list such as `0-3+6`, hosts one such as
+    /// `node1:2+node2:2`.
     fn from_str(text: &str) -> Result<Self, Fault> {
         let mut settings = Self::default();
         let mut faults = Vec::new();
@@ -175,10 +238,19 @@ impl FromStr for Settings {
                     None => faults.push(format!("cores: expected a list such as 0-3+6, found {value:?}")),
                 },
                 "layout" => settings.layout = Some(value.to_owned()),
-                "mpiexec" => settings.mpiexec = Some(PathBuf::from(value)),
+                // The earlier name of the setting, when there was only this launcher.
+                "launcher" | "mpiexec" => settings.launcher = Some(PathBuf::from(value)),
+                "hosts" => match value.split('+').map(str::parse).collect() {
+                    Ok(hosts) => settings.hosts = hosts,
+                    Err(reason) => faults.push(format!("hosts: {reason}")),
+                },
+                "hostfile" => settings.hostfile = Some(PathBuf::from(value)),
+                "mpi" if is_mpi(value) => settings.mpi = Some(value.to_owned()),
+                "mpi" => faults.push(format!("mpi: expected a name such as pmi2 or pmix, found {value:?}")),
                 "program" => settings.program = Some(PathBuf::from(value)),
                 _ => faults.push(format!(
-                    "expected concurrency, queue, remembered, threads, cores, layout, mpiexec or program, found {name:?}"
+                    "expected concurrency, queue, remembered, threads, cores, layout, launcher, hosts, hostfile, mpi \
+                     or program, found {name:?}"
                 )),
             }
         }
@@ -188,6 +260,11 @@ impl FromStr for Settings {
         settings.check()?;
         Ok(settings)
     }
+}
+
+/// Whether a text may be a type of MPI; a comma starts another type's options in Slurm.
+fn is_mpi(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter))
 }
 
 fn cores(text: &str) -> Option<Vec<usize>> {
@@ -221,6 +298,28 @@ mod tests {
     }
 
     #[test]
+    fn hosts_and_their_launcher_belong_to_a_layout_and_have_as_many_processes() {
+        let read = |text: &str| text.parse::<Settings>().map_err(|fault| fault.reason().to_owned());
+        let settings = read("layout=2x2x2,launcher=/opt/srun,hosts=a+b:2,mpi=pmix").unwrap();
+        let spread = settings.spread(|| "try".into()).unwrap().unwrap();
+        assert_eq!((spread.hosts, spread.mpi.as_str()), (vec![("a".into(), 2), ("b".into(), 2)], "pmix"));
+        assert!(spread.folder.is_absolute());
+        assert_eq!(read("layout=1x2x1,mpiexec=m"), read("layout=1x2x1,launcher=m"));
+        for (text, reason) in [
+            ("hosts=a", "hosts: expected with a layout only"),
+            ("launcher=srun,mpi=pmix", "launcher: expected with a layout only; mpi: expected with a layout only"),
+            ("layout=1x2x2,hosts=a+b:1", "hosts: a:2+b:1 run 3 processes, but the layout 1x2x2 has 4"),
+            ("layout=1x2x2,hosts=a+-f", "hosts: expected host or host:processes, found \"-f\""),
+            ("layout=1x1x1,hosts=a,hostfile=b", "hosts and hostfile: expected one of them"),
+            ("layout=1x1x1,mpi=a b", "mpi: expected a name such as pmi2 or pmix, found \"a b\""),
+        ] {
+            assert_eq!(read(text), Err(reason.to_owned()), "{text}");
+        }
+        let fault = read("layout=1x1x1,hostfile=no/such").unwrap_err();
+        assert!(fault.starts_with("hostfile: no/such: "), "{fault}");
+    }
+
+    #[test]
     fn a_placement_says_all_but_the_programs() {
         let schema = Settings::schema_of_manifests();
         let fields: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
@@ -232,6 +331,8 @@ mod tests {
         assert_eq!(Settings::of_placement(&placement).unwrap(), Some(wanted));
         for (told, reason) in [
             (json!({ "program": "/bin/sh", "layout": "1x2x1" }), "program: expected nothing"),
+            (json!({ "hosts": ["other"], "layout": "1x2x1" }), "hosts: expected nothing"),
+            (json!({ "mpiexec": "/bin/sh", "layout": "1x2x1" }), "mpiexec: expected nothing"),
             (json!({ "concurrency": 0 }), "concurrency: expected at least 1"),
             (json!({ "concurency": 1 }), "unknown field `concurency`"),
         ] {

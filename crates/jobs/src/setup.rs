@@ -45,6 +45,8 @@ pub struct Setup {
     pub settings: BTreeMap<String, Settings>,
     /// The limits of the services of predictions at these paths.
     pub predictions: BTreeMap<String, predictions::Settings>,
+    /// The program that starts the processes of layouts, unless settings name another. Default: `mpiexec`.
+    pub launcher: Option<PathBuf>,
 }
 
 impl Setup {
@@ -165,8 +167,11 @@ impl Setup {
         placement: Placement,
         method: Arc<dyn AnyMethod>,
     ) -> Result<Reference<Jobs>, Fault> {
-        let settings = self.settings.get(placement.path()).cloned().unwrap_or_default();
+        let mut settings = self.settings.get(placement.path()).cloned().unwrap_or_default();
         settings.check()?;
+        if settings.layout.is_some() && settings.launcher.is_none() {
+            settings.launcher.clone_from(&self.launcher);
+        }
         let placement = self.kept(placement)?;
         let keep = self.folder(placement.path()).map(|folder| folder.join("checkpoints"));
         let speaks = method.clone();

@@ -234,7 +234,7 @@ impl Positions {
 
 /// Checks that rows are complete dissimilarities.
 fn check(rows: &[f64], width: usize) -> Result<(), Refusal> {
-    match rows.iter().position(|value| !(*value >= 0.0)) {
+    match rows.iter().position(|value| value.is_nan() || *value < 0.0) {
         None => Ok(()),
         Some(place) => Err(refused(rows[place], place, width)),
     }

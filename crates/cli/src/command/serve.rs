@@ -19,7 +19,7 @@ use lehr_workflow::{WORKFLOWS, Workflows};
 use crate::arguments::{CheckPolicyArguments, PlacedSettings, ServeArguments};
 use crate::command::apply::texts;
 use crate::command::ask::{bad_file, failure, refused, token, token_or, variable};
-use crate::command::telemetry;
+use crate::command::{cluster_environment, telemetry};
 use crate::exit::{Failure, Kind};
 use crate::interrupt::{Signal, Signals, raise_descriptors};
 use crate::output;
@@ -127,7 +127,10 @@ async fn start(
     others: Client,
     log: Option<Log>,
 ) -> Result<(), Fault> {
-    let mut setup = Setup { keep: arguments.keep.clone(), data_root: arguments.data_root.clone(), ..Setup::default() };
+    // In an allocation of Slurm, only srun reaches all of its machines.
+    let launcher = cluster_environment::is_in_job().then(|| "srun".into());
+    let (keep, data_root) = (arguments.keep.clone(), arguments.data_root.clone());
+    let mut setup = Setup { keep, data_root, launcher, ..Setup::default() };
     kinds(host, &setup);
     let kinds = Constructor::new(arguments.keep.clone(), arguments.restart.unwrap_or_default())?;
     let constructor = host.start(CONSTRUCTOR, move || kinds.clone()).await?;

@@ -27,6 +27,7 @@ const COMMANDS: [&str; 34] = [
     "keep import",
     "keep verify",
     "run",
+    "job",
     "apply",
     "ls",
     "get",

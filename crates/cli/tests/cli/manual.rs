@@ -23,5 +23,5 @@ fn each_command_has_a_manual_page() {
     let page = sandbox.read("pages/lehr-minibatch.1");
     assert!(page.contains("half\\-life"), "{page}");
     // Nobody types it.
-    assert!(!sandbox.path("pages/lehr-job.1").exists());
+    assert!(!sandbox.path("pages/lehr-part.1").exists());
 }

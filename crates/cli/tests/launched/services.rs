@@ -3,21 +3,18 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::Command;
 
 use lehr_jobs::datasets::{Datasets, Open};
-use lehr_jobs::jobs::{Cancel, Input, Jobs, Named, Order, Progressed, Record, Resume, Run, State, Wait, WaitFor};
+use lehr_jobs::jobs::{Cancel, Input, Jobs, Named, Order, Resume, Run, State};
 use lehr_jobs::{Distances, Method, Settings, Setup, distances};
 use lehr_methods::cluster::{self, Cluster};
-use lehr_node::Client;
 use lehr_runtime::{Dispatcher, block_on};
 use lehr_services::{Code, Event, Host, Reference, Subscribe, Version};
 
-/// Longer than any machine takes.
-const LONG: Duration = Duration::from_secs(3000);
+use super::node::{LONG, at, made, serve, until, wait, write_genes};
 
 fn mpiexec() -> String {
     std::env::var("LEHR_MPIEXEC").expect("LEHR_MPIEXEC names an mpiexec; run make mpi")
@@ -28,17 +25,19 @@ fn on_a_host(folder: &Path, layouts: &[(&str, &str)], behaviour: impl AsyncFn(Ho
     let spread = |&(path, layout): &(&str, &str)| {
         let settings = Settings {
             layout: Some(layout.into()),
-            mpiexec: Some(mpiexec().into()),
+            launcher: Some(mpiexec().into()),
             program: Some(env!("CARGO_BIN_EXE_lehr").into()),
             ..Settings::default()
         };
         (path.to_owned(), settings)
     };
-    let setup = Setup {
-        keep: Some(folder.join("keep")),
-        data_root: Some(folder.into()),
-        settings: layouts.iter().map(spread).collect(),
-    };
+    on_a_host_with(folder, layouts.iter().map(spread).collect(), behaviour);
+}
+
+/// Tries something on a host whose services have these settings.
+fn on_a_host_with(folder: &Path, settings: BTreeMap<String, Settings>, behaviour: impl AsyncFn(Host, Setup)) {
+    let keep = Some(folder.join("keep"));
+    let setup = Setup { keep, data_root: Some(folder.into()), settings, ..Setup::default() };
     let dispatcher = Dispatcher::new(2).unwrap();
     let host = Host::new(dispatcher.handle());
     block_on(behaviour(host.clone(), setup));
@@ -49,22 +48,6 @@ fn on_a_host(folder: &Path, layouts: &[(&str, &str)], behaviour: impl AsyncFn(Ho
 async fn run(jobs: &Reference<Jobs>, input: &Input, options: &str) -> String {
     let options: serde_json::Value = serde_json::from_str(options).unwrap();
     jobs.call(Run::of(Order { input: input.clone(), ..Order::new("", &options) })).await.unwrap().job
-}
-
-async fn wait(jobs: &Reference<Jobs>, job: &str) -> Record {
-    jobs.call(Wait::of(WaitFor::new(job))).await.unwrap()
-}
-
-/// What a job made: the checksums of its tables, its figures and its warnings.
-type Made = (BTreeMap<String, String>, BTreeMap<String, f64>, Vec<String>);
-
-async fn made(datasets: &Reference<Datasets>, done: Record) -> Made {
-    assert_eq!((done.state, done.fault), (State::Done, None));
-    let state = datasets.get().await.unwrap();
-    // A report says how long the job took, and on how many threads.
-    let compared = done.outputs.into_iter().filter(|(output, _)| output != "report");
-    let sums = compared.map(|(table, name)| (table, state.datasets[&name].checksum.clone()));
-    (sums.collect(), done.figures, done.warnings)
 }
 
 /// Runs a method in this process, and at `/spread-NAME`: both make the same. The first job here.
@@ -157,29 +140,6 @@ fn a_fault_in_the_processes_of_a_service_is_the_one_of_one_process() {
     });
 }
 
-/// Sequences that take some seconds to compare, in eleven steps.
-fn write_genes(folder: &Path) {
-    let letter = |at: usize| char::from(b"ACGT"[at.wrapping_mul(2_654_435_761) >> 7 & 3]);
-    let text = |row: usize| -> String {
-        (0..200).map(|at| letter(if (row * 31 + at).is_multiple_of(11) { row * 1000 + at } else { at })).collect()
-    };
-    let genes: String = (0..640).map(|row| format!(">s{row}\n{}\n", text(row))).collect();
-    fs::write(folder.join("genes.fasta"), genes).unwrap();
-}
-
-/// Waits until jobs tell that they have done such a share of their work, and gives what the first of these told.
-async fn until(jobs: &Reference<Jobs>, share: f64) -> f64 {
-    let mut changes = jobs.subscribe(Subscribe::default().operations(["progressed"])).await.unwrap();
-    loop {
-        if let Event::Change(change) = changes.next().await.unwrap() {
-            let fraction = change.operation::<Progressed>().unwrap().body.progress.fraction;
-            if fraction >= share {
-                return fraction;
-            }
-        }
-    }
-}
-
 #[test]
 #[ignore = "starts processes with mpiexec: make mpi"]
 fn processes_of_a_service_are_cancelled_and_gone_on_with_to_the_same_bytes() {
@@ -212,24 +172,6 @@ fn processes_of_a_service_are_cancelled_and_gone_on_with_to_the_same_bytes() {
     });
 }
 
-/// A node with a folder, in which a method has its own launcher.
-fn serve(folder: &Path, method: &str, launcher: &Path) -> (Child, String) {
-    let settings = format!("{method}=/jobs,layout=1x2x1,mpiexec={}", launcher.display());
-    let mut node = Command::new(env!("CARGO_BIN_EXE_lehr"));
-    node.args(["serve", "--listen", "127.0.0.1:0", "--start", &settings]).arg("--keep").arg(folder.join("keep"));
-    let mut node = node.arg("--data-root").arg(folder).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let mut url = String::new();
-    BufReader::new(node.stdout.take().unwrap()).read_line(&mut url).unwrap();
-    (node, url.trim().to_owned())
-}
-
-fn at(url: &str, contract: &str, version: Version) -> (Reference<Datasets>, Reference<Jobs>) {
-    let client = Client::new(None).unwrap();
-    let to = |path: &str| client.link(&format!("{url}{path}")).unwrap();
-    let jobs = Reference::over(to("/jobs")).within(LONG).of_contract(contract, version).unwrap();
-    (Reference::over(to("/datasets")).within(LONG), jobs)
-}
-
 #[cfg(unix)]
 #[test]
 #[ignore = "starts processes with mpiexec: make mpi"]
@@ -242,7 +184,8 @@ fn the_processes_of_a_service_end_with_a_node_that_is_killed() {
     // Whoever waits at the other end of `alive` hears when mpiexec has ended, which its processes have then.
     fs::write(&launcher, format!("#!/bin/sh\nexec '{}' \"$@\" 7<>'{}'\n", mpiexec(), alive.display())).unwrap();
     fs::set_permissions(&launcher, fs::Permissions::from_mode(0o755)).unwrap();
-    let (mut node, url) = serve(folder.path(), "lehr.clustering", &launcher);
+    let (mut node, url) =
+        serve(folder.path(), "lehr.clustering", &format!("layout=1x2x1,launcher={}", launcher.display()));
     block_on(async {
         let (datasets, jobs) = at(&url, "lehr.clustering", Version::new(1, 0));
         datasets.call(Open { weights: Some("weight".into()), ..Open::new("table", "table.csv") }).await.unwrap();
@@ -264,7 +207,7 @@ fn the_processes_of_a_service_end_with_a_node_that_is_killed() {
 fn a_process_of_a_service_that_is_killed_is_named_and_the_job_can_be_resumed() {
     let folder = tempfile::tempdir().unwrap();
     write_genes(folder.path());
-    let (mut node, url) = serve(folder.path(), "lehr.distances", Path::new(&mpiexec()));
+    let (mut node, url) = serve(folder.path(), "lehr.distances", &format!("layout=1x2x1,launcher={}", mpiexec()));
     block_on(async {
         let (datasets, jobs) = at(&url, Distances::NAME, Distances::VERSION);
         datasets.call(Open::new("genes", "genes.fasta")).await.unwrap();
@@ -281,4 +224,49 @@ fn a_process_of_a_service_that_is_killed_is_named_and_the_job_can_be_resumed() {
     });
     node.kill().unwrap();
     node.wait().unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
+fn processes_of_a_service_are_placed_on_hosts() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = super::folder();
+    // A stand-in for ssh notes the host, and runs the command here, in one line of a shell as ssh does.
+    let script = r#"#!/bin/sh
+while [ "$1" = -x ]; do shift; done
+echo "$1" >> "$(dirname "$0")/calls"
+shift
+exec sh -c "$*"
+"#;
+    let launcher = format!(
+        "#!/bin/sh\nPATH='{}':$PATH UCX_TLS=self,sm,tcp exec '{}' -launcher ssh \"$@\"\n",
+        folder.path().display(),
+        mpiexec()
+    );
+    for (name, text) in [("ssh", script), ("launcher", &launcher)] {
+        fs::write(folder.path().join(name), text).unwrap();
+        fs::set_permissions(folder.path().join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let launcher = folder.path().join("launcher");
+    let hostfile = folder.path().join("hosts");
+    fs::write(&hostfile, "alpha:1\nbeta slots=2 # the larger one\n").unwrap();
+    let settings = Settings {
+        layout: Some("1x3x1".into()),
+        launcher: Some(launcher),
+        hostfile: Some(hostfile),
+        program: Some(env!("CARGO_BIN_EXE_lehr").into()),
+        ..Settings::default()
+    };
+    let setup = [("/spread-clustering".to_owned(), settings)].into();
+    on_a_host_with(folder.path(), setup, async |host, setup| {
+        let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
+        datasets.call(Open { weights: Some("weight".into()), ..Open::new("table", "table.csv") }).await.unwrap();
+        same(&host, &setup, "lehr.clustering", "clustering", &one("table"), r#"{ "clusters": 6 }"#).await;
+    });
+    let mut calls: Vec<String> =
+        fs::read_to_string(folder.path().join("calls")).unwrap().lines().map(str::to_owned).collect();
+    calls.sort();
+    assert_eq!(calls, ["alpha", "beta"]);
 }

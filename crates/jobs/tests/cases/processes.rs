@@ -18,7 +18,7 @@ async fn launched_by(host: &Host, setup: &Setup, script: &str) -> Reference<Jobs
     let launcher = setup.keep.as_ref().unwrap().join("launcher");
     fs::write(&launcher, format!("#!/bin/sh\n{script}\n")).unwrap();
     fs::set_permissions(&launcher, fs::Permissions::from_mode(0o755)).unwrap();
-    with(host, setup, Settings { mpiexec: Some(launcher), ..spread() }).await
+    with(host, setup, Settings { launcher: Some(launcher), ..spread() }).await
 }
 
 fn spread() -> Settings {
@@ -74,7 +74,7 @@ fn what_keeps_processes_from_a_result_is_the_fault_of_the_job() {
         ),
         // The order exists, and the launcher gets as many processes as the layout has.
         (
-            r#"[ "$1 $2 $3 $4" = "-n 2 lehr job" ] && grep -q '"clusters":2' "$5/order.json" && test -s "$5/points.arrow" && echo error: right >&2; exit 1"#,
+            r#"[ "$1 $2 $3 $4" = "-n 2 lehr part" ] && grep -q "\"mark\":\"$6\"" "$5/order.json" && grep -q '"clusters":2' "$5/order.json" && test -s "$5/points.arrow" && echo error: right >&2; exit 1"#,
             Code::OperationFailed,
             "right",
         ),
@@ -88,7 +88,7 @@ fn what_keeps_processes_from_a_result_is_the_fault_of_the_job() {
 fn a_launcher_that_is_not_there_is_named() {
     let folder = tempfile::tempdir().unwrap();
     life(folder.path(), 2, async |host, setup| {
-        let jobs = with(&host, &setup, Settings { mpiexec: Some("no/such/mpiexec".into()), ..spread() }).await;
+        let jobs = with(&host, &setup, Settings { launcher: Some("no/such/mpiexec".into()), ..spread() }).await;
         let job = run(&jobs, two()).await.unwrap();
         let fault = wait(&jobs, &job).await.fault.unwrap();
         assert_eq!(fault.code(), Code::InsufficientResources);
@@ -129,7 +129,7 @@ fn a_try_that_came_to_its_end_unseen_is_the_result() {
     });
     life(folder.path(), 2, async |host, setup| {
         setup.start_datasets(&host, "/datasets").await.unwrap();
-        let settings = [("/clustering".to_owned(), Settings { mpiexec: Some("no/such".into()), ..spread() })].into();
+        let settings = [("/clustering".to_owned(), Settings { launcher: Some("no/such".into()), ..spread() })].into();
         let setup = Setup { settings, ..setup };
         let jobs = setup.start_declared(&host, "/clustering", &Cluster).await.unwrap();
         // Nothing is started. The missing tables are reported as for any method.
@@ -150,4 +150,40 @@ fn a_layout_is_refused_where_a_method_runs_in_one_process_and_where_nothing_is_k
         let fault = Setup { keep: None, ..setup }.start_declared(&host, "/clustering", &Cluster).await.unwrap_err();
         assert!(fault.to_string().contains("keep its jobs"), "{fault}");
     });
+}
+
+/// Returns the arguments that a launcher of this name gets, and the file with the hosts of the processes. The name is
+/// that of the setup, and the settings have the hosts.
+fn started_by(name: &str, hosts: &str) -> (String, String) {
+    let (folder, said) = (tempfile::tempdir().unwrap(), std::cell::RefCell::default());
+    life(folder.path(), 2, async |host, setup| {
+        let launcher = setup.keep.as_ref().unwrap().join(name);
+        let script = r#"#!/bin/sh
+hosts=$(cat "$SLURM_HOSTFILE" 2>/dev/null | tr '\n' ' ')
+echo "error: $*|$hosts" >&2
+exit 1
+"#;
+        fs::write(&launcher, script).unwrap();
+        fs::set_permissions(&launcher, fs::Permissions::from_mode(0o755)).unwrap();
+        let settings = format!("layout=2x3x1,program=lehr{hosts}").parse().unwrap();
+        let jobs = with(&host, &Setup { launcher: Some(launcher), ..setup }, settings).await;
+        let job = run(&jobs, two()).await.unwrap();
+        *said.borrow_mut() = wait(&jobs, &job).await.fault.unwrap().reason().to_owned();
+    });
+    let said = said.into_inner();
+    let (arguments, hosts) = said.split_once('|').unwrap();
+    (arguments.split_once("lehr part /").unwrap().0.trim().to_owned(), hosts.trim().to_owned())
+}
+
+#[test]
+fn each_launcher_gets_the_hosts_in_its_own_form() {
+    let of = |name, hosts| started_by(name, hosts);
+    let pair = |arguments: &str, hosts: &str| (arguments.to_owned(), hosts.to_owned());
+    assert_eq!(of("mpiexec", ""), pair("-n 3", ""));
+    assert_eq!(of("mpiexec.hydra", ",hosts=b:2+a:1"), pair("-n 3 -host b:2,a:1", ""));
+    let srun = |nodes: usize| {
+        format!("--ntasks=3 --nodes={nodes} --cpus-per-task=2 --mpi=pmi2 --input=0 --overlap --kill-on-bad-exit=1")
+    };
+    assert_eq!(of("srun", ""), (srun(1), String::new()));
+    assert_eq!(of("srun", ",hosts=b:2+a:1"), pair(&format!("{} --distribution=arbitrary", srun(2)), "b b a"));
 }
