@@ -3,7 +3,7 @@
 use super::sandbox::Sandbox;
 
 /// Commands whose help people see.
-const COMMANDS: [&str; 34] = [
+const COMMANDS: [&str; 35] = [
     "cluster",
     "minibatch",
     "mixture",

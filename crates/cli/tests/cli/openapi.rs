@@ -12,7 +12,7 @@ use super::sandbox::Sandbox;
 use super::services::Served;
 
 /// The kinds that are placed by hand, each with a path.
-const PLACED: [(&str, &str); 11] = [
+const PLACED: [(&str, &str); 12] = [
     ("lehr/records", "/notes"),
     ("lehr/samples", "/samples"),
     ("lehr/reports", "/reports"),

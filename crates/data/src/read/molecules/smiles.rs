@@ -28,10 +28,12 @@ pub(super) fn read(mut source: Source<'_>, kind: FingerprintKind) -> Result<Comp
         let text = source.text(source.window()[..length].trim_ascii(), 0, number)?;
         let (structure, title) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let is_header = number == 1 && structure.eq_ignore_ascii_case("smiles");
-        if !text.is_empty() && !text.starts_with('#') && !is_header {
-            if let Err((expected, found)) = add(&mut made, structure, title.trim()) {
-                faults.add_with(|| Fault { place: Place::Line(number), column: None, expected, found });
-            }
+        if !text.is_empty()
+            && !text.starts_with('#')
+            && !is_header
+            && let Err((expected, found)) = add(&mut made, structure, title.trim())
+        {
+            faults.add_with(|| Fault { place: Place::Line(number), column: None, expected, found });
         }
         source.consume(length);
     }
