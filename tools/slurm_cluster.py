@@ -33,6 +33,7 @@ SlurmctldHost={host}({controller})
 SlurmctldPort={port}
 SlurmUser=root
 AuthType=auth/none
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 CredType=cred/none
 AuthInfo=cred_expire=5
 ProctrackType=proctrack/linuxproc

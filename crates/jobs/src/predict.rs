@@ -19,6 +19,8 @@ use crate::table::{Columns, Table};
 
 /// The maximum uncompressed size of a file with rows, in bytes.
 const BYTES_MAX: u64 = 1 << 30;
+/// The maximum number of values in the rows of a request, over all columns.
+const VALUES_MAX: usize = 1 << 25;
 /// The name of a model in messages.
 const MODEL: &str = "the model";
 /// The name of rows without a data set in messages.
@@ -76,6 +78,11 @@ impl Asked {
                 return Err(invalid(reason));
             }
         };
+        // A request with too many rows is refused before they become a table.
+        let admit = match &self.rows {
+            Some(rows) => admit(rows.len()).map(|()| None)?,
+            None => Some(admit),
+        };
         blocking("what a model says of rows", || {
             let name = self.dataset.as_deref().unwrap_or(ROWS);
             let table = match (given, &self.rows) {
@@ -83,7 +90,9 @@ impl Asked {
                 (None, Some(rows)) => self.of_objects(rows, model)?,
                 (None, None) => self.read(model, name)?,
             };
-            admit(table.rows())?;
+            if let Some(admit) = admit {
+                admit(table.rows())?;
+            }
             let (said, warnings) = self.said(model, &table, name)?;
             let piece = format::piece(&said, self.format, self.from, self.to, None)?;
             Ok(Piece { warnings, ..piece })
@@ -142,6 +151,15 @@ impl Asked {
                 return Err(invalid(format!("{ROWS}: expected a column {lost:?}, found none in any row")));
             }
             names.retain(|name| model.columns.contains(name) || Some(*name) == id);
+        }
+        if names.len().saturating_mul(rows.len()) > VALUES_MAX {
+            let reason = format!(
+                "{ROWS}: {} rows with {} different names are too many values in one request: at most {VALUES_MAX} are \
+                 allowed",
+                rows.len(),
+                names.len()
+            );
+            return Err(Fault::new(Code::TooLarge, reason));
         }
         let may_miss = self.gaps || model.preparation.is_some();
         let mut table = Table::builder().gaps(may_miss);

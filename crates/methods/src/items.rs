@@ -1,6 +1,8 @@
 //! Models of items that are known by their dissimilarities. A new row has its dissimilarities to items of the run, one
 //! column for each such item.
 
+use std::collections::HashSet;
+
 use lehr_mining::Execution;
 use lehr_mining::smacof::{self, Interpolation, Placed};
 use serde::{Deserialize, Serialize};
@@ -63,9 +65,9 @@ impl Medoids {
     /// # Errors
     /// Returns [`lehr_mining::Error::Parameter`] if they do not.
     pub fn check(&self) -> Result<(), lehr_mining::Error> {
-        let is_item = |(place, item): (usize, &u64)| *item < self.items && !self.medoids[..place].contains(item);
-        if self.medoids.is_empty() || !self.medoids.iter().enumerate().all(is_item) {
-            let found = format!("{:?} of {} items", self.medoids, self.items);
+        let mut seen = HashSet::new();
+        if self.medoids.is_empty() || !self.medoids.iter().all(|item| *item < self.items && seen.insert(*item)) {
+            let found = format!("{} medoids of {} items", self.medoids.len(), self.items);
             return Err(invalid("medoids", "at least one, and each a different item of the run", found));
         }
         Ok(())

@@ -308,6 +308,17 @@ impl ModelFile {
         if !model.shifts.iter().zip(&model.divisors).all(is_scale) {
             return Err(bad("expected finite shifts, and divisors above 0".to_owned()));
         }
+        if let Some(preparation) = &model.preparation {
+            let is_feature = |feature: &lehr_data::preparation::Feature| {
+                feature.shift.is_finite() && feature.divisor.is_normal() && feature.divisor > 0.0
+            };
+            let count = preparation.features.len();
+            if model.lonlat || count != dimension || !preparation.features.iter().all(is_feature) {
+                return Err(bad(format!(
+                    "expected a feature with a finite shift and a divisor above 0 for each of {dimension} columns, found {count}"
+                )));
+            }
+        }
         let clusters = if let Learnt::Clusters(centroids) = &model.model { centroids.len() } else { 0 };
         let is_limit = |limit: &f64| limit.is_finite() && *limit > 0.0;
         if !model.limits.is_empty() && (model.limits.len() != clusters || !model.limits.iter().flatten().all(is_limit))

@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use lehr_data::frame::ReadAs;
 use lehr_data::geography::EARTH_RADIUS_KM;
 use lehr_data::preparation::{Feature, FeatureValue, Missing};
+use lehr_data::read::gap::GAPS;
 use lehr_mining::vector::Centroids;
 
 use crate::{Learnt, ModelFile};
@@ -67,10 +68,23 @@ fn document(model: &ModelFile) -> Result<Element, Unsuited> {
         }
         Learnt::Gtm(_) => return instead("a topographic map"),
     };
+    let features = model.preparation.iter().flat_map(|preparation| &preparation.features);
+    for feature in features {
+        // A reader of PMML cannot tell an empty field that means no from a missing value.
+        if matches!(&feature.read_as, ReadAs::Truth { no, .. } if no.is_empty()) {
+            let column = &feature.column;
+            let reason =
+                format!("PMML has no form for the column {column:?}, whose empty fields mean no: use the model.json");
+            return Err(Unsuited(reason));
+        }
+    }
     let fields = Fields::of(model);
+    let gaps = gaps(model);
     let application = Element::new("Application").with("name", "lehr").with("version", env!("CARGO_PKG_VERSION"));
     let inputs = fields.inputs.iter().map(|input| {
-        Element::new("DataField").with("name", &input.name).with("optype", input.optype()).with("dataType", input.kind)
+        let field = Element::new("DataField").with("name", &input.name).with("optype", input.optype());
+        let missing = gaps.iter().map(|gap| Element::new("Value").with("value", gap).with("property", "missing"));
+        field.with("dataType", input.kind).children(missing)
     });
     Ok(Element::new("PMML")
         .with("xmlns", "http://www.dmg.org/PMML-4_4")
@@ -78,6 +92,21 @@ fn document(model: &ModelFile) -> Result<Element, Unsuited> {
         .child(Element::new("Header").child(application))
         .child(Element::new("DataDictionary").with("numberOfFields", fields.inputs.len()).children(inputs))
         .child(clustering(model, centroids, &fields)))
+}
+
+/// Returns the spellings of a missing value in the table of a model that prepares its columns.
+fn gaps(model: &ModelFile) -> Vec<String> {
+    if model.preparation.is_none() {
+        return Vec::new();
+    }
+    // "none" may be a text, and whether it is depends on the other fields of its column.
+    let known = GAPS.iter().filter(|gap| !matches!(**gap, "" | "none"));
+    let own = model.form.iter().flat_map(|form| form.missing.iter().cloned());
+    let mut gaps: Vec<String> = known.flat_map(|gap| [(*gap).to_owned(), gap.to_uppercase()]).chain(own).collect();
+    gaps.push("NaN".to_owned());
+    let mut seen = HashSet::new();
+    gaps.retain(|gap| seen.insert(gap.clone()));
+    gaps
 }
 
 /// A column of the table.
@@ -192,8 +221,11 @@ fn formula_of(feature: &Feature, missing: Missing) -> Option<Element> {
     let value = match &feature.value {
         FeatureValue::Number => match &feature.read_as {
             ReadAs::Truth { yes, no } => {
-                let no = apply("if", [apply("equal", [column(), word(no)]), number(0.0)]);
-                apply("if", [apply("equal", [column(), word(yes)]), number(1.0), no])
+                // Lehr compares these words without regard to case.
+                let is =
+                    |word_for: &str| apply("equal", [apply("lowercase", [column()]), word(&word_for.to_lowercase())]);
+                let no = apply("if", [is(no), number(0.0)]);
+                apply("if", [is(yes), number(1.0), no])
             }
             ReadAs::TimeOfDay => apply("dateSecondsSinceMidnight", [column()]),
             _ => column(),

@@ -202,8 +202,10 @@ impl Independent<Load> for PredictionService {
         let dataset = match dataset {
             Some(dataset) => dataset,
             None => {
-                // The name contains the checksum, so that models that are loaded at the same time do not mix.
-                let dataset = format!("{}.{name}/{}/{MODEL}", call.path()[1..].replace('/', "."), &sha256[..16]);
+                // The name contains the checksum and the time. So models that are loaded at the same time do not mix, and
+                // the data set of an earlier model is never that of a later one.
+                let path = call.path()[1..].replace('/', ".");
+                let dataset = format!("{path}.{name}/{}-{:x}/{MODEL}", &sha256[..16], unix_ms());
                 let table = Handle(Table::builder().texts(MODEL, vec![text]).build()?);
                 datasets.call(Put { name: dataset.clone(), table, replace: true }).await?;
                 dataset
@@ -220,7 +222,8 @@ impl Independent<Load> for PredictionService {
         };
         let Replaced { now, before } = own.call(ReplaceModel { name, loaded, model: Some(Arc::new(model)) }).await?;
         if let Some(before) = before.filter(|before| before.dataset != now.dataset) {
-            clear(&datasets, &before).await?;
+            // The new model is in place, so a data set that cannot be removed is no reason to report a failure.
+            let _left = clear(&datasets, &before).await;
         }
         Ok(now)
     }
@@ -315,8 +318,10 @@ impl PredictionService {
             let reason = format!("version: expected version {wanted} of the model {name:?}, found {}", loaded.version);
             return Err(Fault::new(Code::PreconditionFailed, reason));
         }
-        let _turn = self.turns.begin().await?;
         let clock = call.host()?.clock().clone();
+        // Rows that the rate does not allow are not even read.
+        self.turns.check(clock.now())?;
+        let _turn = self.turns.begin().await?;
         let asked = Asked { dataset, rows, data, media_type, file_format, id, gaps, memberships, format, from, to };
         let rows = asked.answer(&model, self.datasets()?, |rows| self.turns.admit(rows, clock.now())).await?;
         Ok(Predicted { version: loaded.version, rows })

@@ -145,7 +145,8 @@ impl Turns {
     /// # Errors
     /// Returns [`Code::QueuingLimitExceeded`] if too many requests wait.
     pub(super) async fn begin(self: &Arc<Self>) -> Result<Turn, Fault> {
-        if self.free.try_receive().is_some() {
+        // Nobody overtakes a request that waits.
+        if self.waiting.get() == 0 && self.free.try_receive().is_some() {
             return Ok(Turn(self.clone()));
         }
         let waiting = self.waiting.add(1);
@@ -171,6 +172,18 @@ impl Turns {
                 format!("{rows} rows in one request: at most {most} are allowed; send them in several requests");
             return Err(Fault::new(Code::TooLarge, reason));
         }
+        self.take(rows, now)
+    }
+
+    /// Checks whether a request may have rows now, before they are read.
+    ///
+    /// # Errors
+    /// Returns [`Code::QueuingLimitExceeded`] as [`admit`](Self::admit) does.
+    pub(super) fn check(&self, now: Duration) -> Result<(), Fault> {
+        self.take(0, now)
+    }
+
+    fn take(&self, rows: usize, now: Duration) -> Result<(), Fault> {
         let Some(rate) = self.settings.rows_per_second else { return Ok(()) };
         let mut left = self.left.lock();
         let refilled = left.0 + now.saturating_sub(left.1).as_secs_f64() * rate as f64;

@@ -98,6 +98,10 @@ fn applied(of: &Element, fields: &Fields<'_>) -> Option<Cell> {
         "min" => of_number(&|x| x.min(second())),
         "greaterThan" => truth(number_of(&arguments[0]) > second()),
         "equal" => truth(arguments[0] == arguments[1]),
+        "lowercase" => match first {
+            Cell::Text(text) => Some(Cell::Text(text.to_lowercase())),
+            other => panic!("expected a text, found {other:?}"),
+        },
         "isNotIn" => truth(!arguments[1..].contains(&arguments[0])),
         "dateDaysSinceYear" => Some(Cell::Number((seconds() / 86_400.0).floor())),
         "dateSecondsSinceYear" | "dateSecondsSinceMidnight" => Some(Cell::Number(seconds())),
