@@ -428,7 +428,7 @@ fn a_model_of_a_job_labels_a_data_set_a_body_and_a_form_28() {
         assert!(unnamed.starts_with("id,cluster,probability,distance,score,membership0,membership1\n0,"), "{unnamed}");
 
         for (body, expected) in [
-            (format!(r#"{{"job": "{job}"}}"#), "expected a data set, or a file as data, found neither"),
+            (format!(r#"{{"job": "{job}"}}"#), "expected a data set, or a file as data, or rows, found neither"),
             (r#"{"job": "clustering-9", "dataset": "sites"}"#.to_owned(), "clustering-9"),
         ] {
             let (status, fault) = post(&url, "/clustering:predict", "application/json", body.as_bytes());
