@@ -15,8 +15,8 @@ const TOGETHER_MAX: usize = 6;
 /// The maximum number of atoms of a ring that may share its electrons with another ring.
 const SHARING_MAX: usize = 24;
 
-/// The maximum number of choices of rings that are tried in one system of rings. Known molecules need fewer.
-const CHOICES_MAX: usize = 200_000;
+/// The maximum number of choices of several rings that are tried in a molecule. Known molecules need fewer.
+const CHOICES_MAX: usize = 1_000_000;
 
 /// The maximum number of steps in the search for the places of double bonds.
 const STEPS_MAX: usize = 10_000;
@@ -145,6 +145,7 @@ pub fn perceive(molecule: &mut Molecule) {
         .collect();
     let mut is_seen = vec![false; rings.len()];
     let (mut aromatic_atoms, mut aromatic_bonds) = (Vec::new(), Vec::new());
+    let mut tried = 0;
     for start in 0..rings.len() {
         if is_seen[start] {
             continue;
@@ -164,16 +165,15 @@ pub fn perceive(molecule: &mut Molecule) {
         all.sort_unstable();
         all.dedup();
         let mut done: Vec<usize> = Vec::new();
-        let mut tried = 0;
         for size in 1..=system.len().min(TOGETHER_MAX) {
-            if done.len() >= all.len() {
+            if done.len() >= all.len() || (size > 1 && tried >= CHOICES_MAX) {
                 break;
             }
             for_each_choice(system.len(), size, &mut |choice| {
-                tried += 1;
+                tried += usize::from(size > 1);
                 let chosen: Vec<usize> = choice.iter().map(|place| system[*place]).collect();
                 if !are_joined(&chosen, &neighbours) || !is_aromatic(&chosen, &rings, &gives) {
-                    return tried < CHOICES_MAX;
+                    return size == 1 || tried < CHOICES_MAX;
                 }
                 let mut times: BTreeMap<usize, usize> = BTreeMap::new();
                 for ring in &chosen {
@@ -186,11 +186,8 @@ pub fn perceive(molecule: &mut Molecule) {
                         done.push(*bond);
                     }
                 }
-                tried < CHOICES_MAX
+                size == 1 || tried < CHOICES_MAX
             });
-            if tried >= CHOICES_MAX {
-                break;
-            }
         }
         aromatic_bonds.extend(done);
     }

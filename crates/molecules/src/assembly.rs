@@ -13,6 +13,12 @@ use crate::molecule::{Atom, Bond, Molecule, Order};
 /// The maximum number of atoms in rings that share bonds. The time for finding rings grows with its cube.
 const RING_ATOMS_MAX: usize = 400;
 
+/// The maximum number of bonds in rings that share bonds.
+const RING_BONDS_MAX: usize = 1_000;
+
+/// The maximum number of bonds of an atom. The memory for fingerprints grows with it.
+const BONDS_MAX: usize = 200;
+
 /// The hydrogens of an atom, besides those that are written as atoms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hydrogens {
@@ -38,8 +44,10 @@ pub struct Written {
 pub enum Wrong {
     /// An aromatic atom in no ring.
     OutsideRings { atom: usize },
-    /// Rings that share bonds have too many atoms.
-    LargeRings { atom: usize, size: usize },
+    /// An atom has more bonds than any molecule needs.
+    Crowded { atom: usize, found: usize },
+    /// Rings that share bonds have too many atoms or bonds.
+    LargeRings { atom: usize, atoms: usize, bonds: usize },
     /// An atom has too many bonds.
     TooManyBonds { atom: usize, found: u8, most: u8 },
     /// Aromatic bonds cannot become alternating double bonds.
@@ -51,6 +59,7 @@ impl Wrong {
     pub fn atom(&self) -> usize {
         match self {
             Self::OutsideRings { atom }
+            | Self::Crowded { atom, .. }
             | Self::LargeRings { atom, .. }
             | Self::TooManyBonds { atom, .. }
             | Self::NoDoubleBonds { atom } => *atom,
@@ -63,9 +72,13 @@ impl Wrong {
             Self::OutsideRings { .. } => {
                 ("aromatic bonds only in rings".to_owned(), "an aromatic bond outside of rings".to_owned())
             }
-            Self::LargeRings { size, .. } => {
-                (format!("rings that share bonds to have at most {RING_ATOMS_MAX} atoms"), size.to_string())
+            Self::Crowded { found, .. } => {
+                (format!("an atom with at most {BONDS_MAX} bonds"), format!("{found} bonds"))
             }
+            Self::LargeRings { atoms, bonds, .. } => (
+                format!("rings that share bonds to have at most {RING_ATOMS_MAX} atoms and {RING_BONDS_MAX} bonds"),
+                format!("{atoms} atoms and {bonds} bonds"),
+            ),
             Self::TooManyBonds { found, most, .. } => {
                 (format!("an atom with at most {most} bonds"), format!("bonds with {found} pairs of electrons"))
             }
@@ -79,15 +92,19 @@ impl Wrong {
 /// Puts a molecule together. Aromatic bonds outside of rings become single bonds.
 pub fn assembled(written: &[Written], bonds: Vec<Bond>) -> Result<Molecule, Wrong> {
     let mut molecule = Molecule::new(written.iter().map(|written| written.atom.clone()).collect(), bonds);
+    if let Some(atom) = (0..written.len()).find(|atom| molecule.degree(*atom) > BONDS_MAX) {
+        return Err(Wrong::Crowded { atom, found: molecule.degree(atom) });
+    }
     let is_in_ring = crate::rings::in_rings(&molecule);
     for (bond, is_in_ring) in molecule.bonds.iter_mut().zip(&is_in_ring) {
         if bond.order == Order::Aromatic && !is_in_ring {
             bond.order = Order::Single;
         }
     }
-    let (atom, size) = crate::rings::largest_system(&molecule, &is_in_ring);
-    if size > RING_ATOMS_MAX {
-        return Err(Wrong::LargeRings { atom, size });
+    for (atom, atoms, bonds) in crate::rings::system_sizes(&molecule, &is_in_ring) {
+        if atoms > RING_ATOMS_MAX || bonds > RING_BONDS_MAX {
+            return Err(Wrong::LargeRings { atom, atoms, bonds });
+        }
     }
     let is_in_a_ring = |atom: usize| molecule.neighbours[atom].iter().any(|(bond, _)| is_in_ring[*bond]);
     if let Some(atom) = (0..written.len()).find(|atom| molecule.atoms[*atom].is_aromatic && !is_in_a_ring(*atom)) {

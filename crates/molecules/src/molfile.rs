@@ -60,7 +60,7 @@ impl Molecule {
     /// assert_eq!(methanol.to_smiles(), "CO");
     /// ```
     pub fn from_molfile(text: &str) -> Result<Self, MolfileError> {
-        let mut lines = Lines { text: text.lines(), number: 0 };
+        let mut lines = Lines { text: text.lines(), number: 0, at: 0 };
         for _ in 0..3 {
             lines.next("three lines of header and a line of counts")?;
         }
@@ -68,7 +68,7 @@ impl Molecule {
         match v2000::field(counts, 33, 39) {
             "" | "V2000" => v2000::read(counts, &mut lines)?.finished(),
             "V3000" => v3000::read(&mut lines)?.finished(),
-            version => Err(lines.fault("the version V2000 or V3000", &format!("{version:?}"))),
+            version => Err(lines.fault("the version V2000 or V3000", &quoted(version))),
         }
     }
 }
@@ -76,19 +76,31 @@ impl Molecule {
 /// The lines of a molecule.
 struct Lines<'a> {
     text: std::str::Lines<'a>,
-    /// The number of the line that was read last, from 1.
+    /// The number of lines that were read.
     number: usize,
+    /// The line of a fault, from 1: the one that was read last, or the first of lines that continue each other.
+    at: usize,
+}
+
+/// Quotes a text of a file for messages, shortened.
+fn quoted(text: &str) -> String {
+    const SHOWN: usize = 40;
+    match text.char_indices().nth(SHOWN) {
+        None => format!("{text:?}"),
+        Some((end, _)) => format!("{:?}…", &text[..end]),
+    }
 }
 
 impl<'a> Lines<'a> {
     fn next(&mut self, expected: &str) -> Result<&'a str, MolfileError> {
         self.number += 1;
+        self.at = self.number;
         let line = self.text.next().filter(|line| !line.starts_with("$$$$"));
         line.ok_or_else(|| self.fault(expected, "the end of the molecule"))
     }
 
     fn fault(&self, expected: &str, found: &str) -> MolfileError {
-        MolfileError { line: self.number, expected: expected.to_owned(), found: found.to_owned() }
+        MolfileError { line: self.at, expected: expected.to_owned(), found: found.to_owned() }
     }
 
     /// Reads a number from a field. An empty field is 0.
@@ -98,7 +110,7 @@ impl<'a> Lines<'a> {
         }
         // A sign before a number is allowed.
         let digits = field.strip_prefix('+').unwrap_or(field);
-        digits.parse().map_err(|_| self.fault(what, &format!("{field:?}")))
+        digits.parse().map_err(|_| self.fault(what, &quoted(field)))
     }
 }
 
@@ -139,12 +151,12 @@ impl Graph {
             _ if is_group => (0, None),
             _ => match number(&capitalised) {
                 Some(number) => (number, None),
-                None => return Err(lines.fault("an element, * or R", &format!("{symbol:?}"))),
+                None => return Err(lines.fault("an element, * or R", &quoted(symbol))),
             },
         };
         let atom = Atom { number, charge: 0, isotope, hydrogens: 0, is_aromatic: false };
         let written = Written { atom, hydrogens: Hydrogens::Usual { radicals: 0 }, stays: false };
-        self.atoms.push(Entry { written, line: lines.number, position });
+        self.atoms.push(Entry { written, line: lines.at, position });
         Ok(self.atoms.last_mut().expect("an atom was added"))
     }
 
@@ -157,7 +169,7 @@ impl Graph {
             "4" => Order::Aromatic,
             _ => {
                 let expected = "a bond of type 1, 2, 3 or 4 (single, double, triple, aromatic)";
-                return Err(lines.fault(expected, &format!("{kind:?}")));
+                return Err(lines.fault(expected, &quoted(kind)));
             }
         };
         let [a, b] = atoms;

@@ -68,11 +68,12 @@ impl Molecule {
         let mut current = invariants(self);
         let mut found: BTreeSet<u32> = current.iter().copied().collect();
         // The bonds around each atom, in ascending order.
-        let mut surroundings: Vec<Vec<usize>> = vec![Vec::new(); atoms];
-        let mut seen: BTreeSet<Vec<usize>> = BTreeSet::new();
+        let mut surroundings: Vec<Vec<u32>> = vec![Vec::new(); atoms];
+        let mut seen: BTreeSet<Vec<u32>> = BTreeSet::new();
         let mut is_dead = vec![false; atoms];
         for layer in 0..radius {
             let mut next = vec![0; atoms];
+            let is_last = layer + 1 == radius;
             let mut grown = surroundings.clone();
             let mut round = Vec::new();
             for atom in 0..atoms {
@@ -85,7 +86,7 @@ impl Molecule {
                 }
                 let mut around: Vec<(u32, u32)> = Vec::new();
                 for &(bond, other) in &self.neighbours[atom] {
-                    grown[atom].push(bond);
+                    grown[atom].push(bond as u32);
                     grown[atom].extend_from_slice(&surroundings[other]);
                     around.push((code(self.bonds[bond].order), current[other]));
                 }
@@ -95,7 +96,8 @@ impl Molecule {
                 let seed = add(layer, current[atom]);
                 next[atom] = around.into_iter().fold(seed, |seed, (bond, other)| add(seed, hash([bond, other])));
                 is_dead[atom] = seen.contains(&grown[atom]);
-                round.push((grown[atom].clone(), next[atom], atom));
+                let bonds = if is_last { std::mem::take(&mut grown[atom]) } else { grown[atom].clone() };
+                round.push((bonds, next[atom], atom));
             }
             // Of equal surroundings, only those with the smallest hash count.
             round.sort_unstable();

@@ -59,10 +59,12 @@ pub fn smallest(molecule: &Molecule, is_in_ring: &[bool]) -> Vec<Ring> {
     systems.iter().flat_map(|members| of_system(molecule, is_in_ring, members, &mut before)).collect()
 }
 
-/// Returns an atom of the largest system of rings and the number of its atoms; 0 atoms if there is no ring.
-pub fn largest_system(molecule: &Molecule, is_in_ring: &[bool]) -> (usize, usize) {
-    let systems = systems(molecule, is_in_ring);
-    systems.iter().map(|members| (members[0], members.len())).max_by_key(|(_, size)| *size).unwrap_or((0, 0))
+/// Returns the first atom, the number of atoms and the number of bonds of each system of rings.
+pub fn system_sizes(molecule: &Molecule, is_in_ring: &[bool]) -> Vec<(usize, usize, usize)> {
+    let inside = |atom: &usize| molecule.neighbours[*atom].iter().filter(|(bond, _)| is_in_ring[*bond]).count();
+    // Each bond has two ends.
+    let size = |members: &Vec<usize>| (members[0], members.len(), members.iter().map(inside).sum::<usize>() / 2);
+    systems(molecule, is_in_ring).iter().map(size).collect()
 }
 
 /// Returns the atoms of each system of rings: atoms that bonds in rings join.
@@ -101,9 +103,12 @@ fn of_system(molecule: &Molecule, is_in_ring: &[bool], members: &[usize], before
     bonds.sort_unstable();
     bonds.dedup();
     let wanted = bonds.len() + 1 - members.len();
+    // Rings are many and long, so a candidate is only its length, root and bond, from which its ring is made again.
     let mut candidates = Vec::new();
-    for &root in members {
+    let mut paths: Vec<Vec<Before>> = Vec::new();
+    for (place, &root) in members.iter().enumerate() {
         shortest_paths(molecule, is_in_ring, root, members, before);
+        paths.push(members.iter().map(|atom| before[*atom]).collect());
         for &bond in &bonds {
             let [a, b] = molecule.bonds[bond].atoms;
             let (to_a, to_b) = (path(before, a), path(before, b));
@@ -112,16 +117,19 @@ fn of_system(molecule: &Molecule, is_in_ring: &[bool], members: &[usize], before
             if !meet_once || to_a.1.contains(&bond) || to_b.1.contains(&bond) {
                 continue;
             }
-            let atoms = to_a.0.iter().copied().chain(to_b.0.iter().rev().skip(1).copied()).collect();
-            let bonds: Vec<usize> = to_a.1.iter().chain(&to_b.1).copied().chain([bond]).collect();
-            candidates.push(Ring { atoms, bonds });
+            candidates.push((to_a.1.len() + to_b.1.len() + 1, place, bond));
         }
     }
-    candidates.sort_by_key(|ring| ring.bonds.len());
+    candidates.sort_by_key(|(length, ..)| *length);
     let words = bonds.len().div_ceil(64);
     let mut basis: Vec<(usize, Vec<u64>)> = Vec::new();
     let mut rings = Vec::new();
-    for ring in candidates {
+    for (_, place, bond) in candidates {
+        members.iter().zip(&paths[place]).for_each(|(atom, known)| before[*atom] = *known);
+        let [a, b] = molecule.bonds[bond].atoms;
+        let (to_a, to_b) = (path(before, a), path(before, b));
+        let atoms = to_a.0.iter().copied().chain(to_b.0.iter().rev().skip(1).copied()).collect();
+        let ring = Ring { atoms, bonds: to_a.1.iter().chain(&to_b.1).copied().chain([bond]).collect() };
         let mut row = vec![0_u64; words];
         for bond in &ring.bonds {
             let place = bonds.binary_search(bond).unwrap_or_default();

@@ -90,9 +90,55 @@ fn mol_files_that_are_no_molecules_are_refused_with_their_line() {
                 .to_owned(),
             "line 7: expected an atom: number, element, three coordinates and a map, found \"1 C 0 0\"",
         ),
+        (v3000("1 0", "M  V30 1 C 0 0 0 -\nM  V30 0 CHG=x"), "line 8: expected a charge, found \"x\""),
+        (
+            v3000("3 2", "M  V30 1 C 0 0 0 0\nM  V30 2 C 1 0 0 0"),
+            "line 6: expected COUNTS of 2 atoms and 0 bonds, found 3 atoms and 2 bonds",
+        ),
+        (
+            v3000("1 0", &format!("M  V30 1 {} 0 0 0 0", "Q".repeat(1_000))),
+            &format!("line 8: expected an element, * or R, found \"{}\"…", "Q".repeat(40)),
+        ),
     ] {
         assert_eq!(Molecule::from_molfile(&text).map_err(|fault| fault.to_string()), Err(fault.to_owned()), "{text}");
     }
+}
+
+/// Returns a mol file of version V3000 with these counts and lines of atoms.
+fn v3000(counts: &str, atoms: &str) -> String {
+    format!(
+        "t\n\n\n  0  0  0     0  0            999 V3000\nM  V30 BEGIN CTAB\nM  V30 COUNTS {counts} 0 0 0\n\
+         M  V30 BEGIN ATOM\n{atoms}\nM  V30 END ATOM\nM  V30 END CTAB\nM  END\n"
+    )
+}
+
+#[test]
+fn molecules_that_would_take_too_much_memory_are_refused() {
+    let star = |bonds: usize| format!("C[Fe]{}", "(F)".repeat(bonds - 1));
+    assert_eq!(Molecule::from_smiles(&star(200)).unwrap().morgan(2).len(), 6);
+    let fault = Molecule::from_smiles(&star(30_000)).unwrap_err().to_string();
+    assert_eq!(fault, "character 2: expected an atom with at most 200 bonds, found 30000 bonds");
+    let graph = |atoms: usize, bonds: &[(usize, usize)]| {
+        let atom = |atom: usize| format!("M  V30 {atom} Fe 0 0 0 0\n");
+        let bond = |(first, second): &(usize, usize)| format!("M  V30 1 1 {first} {second}\n");
+        let lines: String = (1..=atoms).map(atom).collect();
+        let between = "M  V30 END ATOM\nM  V30 BEGIN BOND\n";
+        let last: String = bonds.iter().map(bond).collect();
+        let text = v3000(&format!("{atoms} {}", bonds.len()), &format!("{lines}{between}{last}M  V30 END BOND"));
+        text.replace("END BOND\nM  V30 END ATOM", "END BOND")
+    };
+    let star: Vec<(usize, usize)> = (2..=202).map(|other| (1, other)).collect();
+    let fault = Molecule::from_molfile(&graph(202, &star)).unwrap_err().to_string();
+    assert_eq!(fault, "line 8: expected an atom with at most 200 bonds, found 201 bonds");
+    // All atoms are bonded to each other.
+    let dense: Vec<(usize, usize)> =
+        (1..=52).flat_map(|first| (first + 1..=52).map(move |other| (first, other))).collect();
+    let dense = graph(52, &dense);
+    assert_eq!(
+        Molecule::from_molfile(&dense).unwrap_err().to_string(),
+        "line 8: expected rings that share bonds to have at most 400 atoms and 1000 bonds, \
+         found 52 atoms and 1326 bonds"
+    );
 }
 
 #[test]
@@ -216,7 +262,8 @@ fn a_molecule_without_end_takes_no_time_without_end() {
     let ring = |atoms: usize| format!("C1{}C1", "C".repeat(atoms - 2));
     assert!(Molecule::from_smiles(&ring(400)).is_ok());
     let fault = Molecule::from_smiles(&ring(401)).unwrap_err().to_string();
-    assert_eq!(fault, "character 1: expected rings that share bonds to have at most 400 atoms, found 401");
+    let expected = "rings that share bonds to have at most 400 atoms and 1000 bonds";
+    assert_eq!(fault, format!("character 1: expected {expected}, found 401 atoms and 401 bonds"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::assembly::Hydrogens;
 use crate::elements::usual_isotope;
 
-use super::{Graph, Lines, MolfileError};
+use super::{Graph, Lines, MolfileError, quoted};
 
 /// Returns the field between two columns, counted from 0, without white space around it.
 pub fn field(line: &str, from: usize, to: usize) -> &str {
@@ -34,11 +34,7 @@ pub fn read(counts: &str, lines: &mut Lines<'_>) -> Result<Graph, MolfileError> 
 fn place(graph: &Graph, lines: &Lines<'_>, field: &str) -> Result<usize, MolfileError> {
     let expected = format!("the number of an atom, from 1 to {}", graph.atoms.len());
     let number: usize = lines.number(field, &expected)?;
-    if (1..=graph.atoms.len()).contains(&number) {
-        Ok(number - 1)
-    } else {
-        Err(lines.fault(&expected, &format!("{field:?}")))
-    }
+    if (1..=graph.atoms.len()).contains(&number) { Ok(number - 1) } else { Err(lines.fault(&expected, &quoted(field))) }
 }
 
 fn read_atom(graph: &mut Graph, lines: &Lines<'_>, line: &str) -> Result<(), MolfileError> {
@@ -100,7 +96,7 @@ fn read_properties(graph: &mut Graph, lines: &mut Lines<'_>) -> Result<(), Molfi
                 }
             }
             "M  ZBO" | "M  ZCH" | "M  HYD" => {
-                return Err(lines.fault("a molecule without zero-order bonds", &format!("{line:?}")));
+                return Err(lines.fault("a molecule without zero-order bonds", &quoted(line)));
             }
             // The text of an alias or an abbreviation is in the next line.
             _ if line.starts_with("A  ") || line.starts_with("G  ") => {

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::assembly::Hydrogens;
 
-use super::{Graph, Lines, MolfileError};
+use super::{Graph, Lines, MolfileError, quoted};
 
 pub fn read(lines: &mut Lines<'_>) -> Result<Graph, MolfileError> {
     let mut graph = Graph::default();
     // Atoms may be numbered as the file likes.
     let mut places: BTreeMap<usize, usize> = BTreeMap::new();
     let mut blocks: Vec<String> = Vec::new();
+    let mut counted: Option<(usize, [usize; 2])> = None;
     while let Some(line) = next(lines)? {
         let words: Vec<&str> = line.split_whitespace().collect();
         match (blocks.last().map(String::as_str), &words[..]) {
@@ -18,13 +19,24 @@ pub fn read(lines: &mut Lines<'_>) -> Result<Graph, MolfileError> {
             (Some(open), ["END", block, ..]) if open == *block => {
                 blocks.pop();
             }
+            (Some("CTAB"), ["COUNTS", atoms, bonds, ..]) => {
+                let counts = [lines.number(atoms, "a number of atoms")?, lines.number(bonds, "a number of bonds")?];
+                if counted.replace((lines.at, counts)).is_some() {
+                    return Err(lines.fault("one line of COUNTS", "another"));
+                }
+            }
             (Some("ATOM"), words) => read_atom(&mut graph, &mut places, lines, words)?,
             (Some("BOND"), words) => read_bond(&mut graph, &places, lines, words)?,
             _ => {}
         }
     }
     if let Some(block) = blocks.last() {
-        return Err(lines.fault(&format!("END {block}"), "\"M  END\""));
+        return Err(lines.fault(&format!("END and {}", quoted(block)), "\"M  END\""));
+    }
+    let found = [graph.atoms.len(), graph.bonds.len()];
+    if let Some((line, counts)) = counted.filter(|(_, counts)| *counts != found) {
+        let text = |[atoms, bonds]: [usize; 2]| format!("{atoms} atoms and {bonds} bonds");
+        return Err(MolfileError { line, expected: format!("COUNTS of {}", text(found)), found: text(counts) });
     }
     Ok(graph)
 }
@@ -32,18 +44,20 @@ pub fn read(lines: &mut Lines<'_>) -> Result<Graph, MolfileError> {
 /// Returns the next line, without `M  V30` and with the lines that continue it; `None` at `M  END`.
 fn next(lines: &mut Lines<'_>) -> Result<Option<String>, MolfileError> {
     let mut whole = String::new();
+    let first = lines.number + 1;
     loop {
         let line = lines.next("M  END")?;
         if line.trim_end() == "M  END" {
             return Ok(None);
         }
         let Some(rest) = line.strip_prefix("M  V30 ") else {
-            return Err(lines.fault("a line that begins with \"M  V30 \"", &format!("{line:?}")));
+            return Err(lines.fault("a line that begins with \"M  V30 \"", &quoted(line)));
         };
         match rest.trim_end().strip_suffix('-') {
             Some(part) => whole.push_str(part),
             None => {
                 whole.push_str(rest);
+                lines.at = first;
                 return Ok(Some(whole));
             }
         }
@@ -57,9 +71,7 @@ fn read_atom(
     words: &[&str],
 ) -> Result<(), MolfileError> {
     let [name, symbol, x, y, z, _, properties @ ..] = words else {
-        return Err(
-            lines.fault("an atom: number, element, three coordinates and a map", &format!("{:?}", words.join(" ")))
-        );
+        return Err(lines.fault("an atom: number, element, three coordinates and a map", &quoted(&words.join(" "))));
     };
     let mut position = [0.0; 3];
     for (value, word) in position.iter_mut().zip([x, y, z]) {
@@ -86,7 +98,7 @@ fn read_atom(
                     Ok(0) => continue,
                     Ok(valence) => Hydrogens::OfValence(valence),
                     Err(_) if valence == -1 => Hydrogens::Given,
-                    Err(_) => return Err(lines.fault("a valence", value)),
+                    Err(_) => return Err(lines.fault("a valence", &quoted(value))),
                 };
             }
             _ => {}
@@ -102,12 +114,12 @@ fn read_bond(
     words: &[&str],
 ) -> Result<(), MolfileError> {
     let [_, kind, first, second, properties @ ..] = words else {
-        return Err(lines.fault("a bond: number, type and two atoms", &format!("{:?}", words.join(" "))));
+        return Err(lines.fault("a bond: number, type and two atoms", &quoted(&words.join(" "))));
     };
     let place = |word: &str| {
         let expected = "the number of an atom";
         let name: usize = lines.number(word, expected)?;
-        places.get(&name).copied().ok_or_else(|| lines.fault(expected, &format!("{word:?}")))
+        places.get(&name).copied().ok_or_else(|| lines.fault(expected, &quoted(word)))
     };
     graph.add_bond(lines, kind, [place(first)?, place(second)?])?;
     let is_unclear = properties.contains(&"CFG=2");
