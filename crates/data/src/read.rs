@@ -311,7 +311,7 @@ fn table_of<'a>(
     #[cfg(feature = "molecules")]
     if let Some(notation) = molecules::Notation::of(&mut source) {
         let kind = selection.fingerprint.unwrap_or_default();
-        return Ok(Table::Bits(molecules::read(source, notation, kind)?.fingerprints));
+        return Ok(Table::Bits(molecules::read(source, notation, kind)?));
     }
     #[cfg(feature = "molecules")]
     if let Some(kind) = selection.fingerprint {

@@ -51,6 +51,22 @@ impl Notation {
         }
     }
 
+    /// Returns the notation of a file, by its name or its first lines; `None` for a file that cannot be opened. Only
+    /// regular files are opened, because what is read from others is gone.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::read::molecules::Notation;
+    /// assert_eq!(Notation::of_file("compounds.smi".as_ref()), Some(Notation::Smiles));
+    /// ```
+    pub fn of_file(path: &Path) -> Option<Self> {
+        let by_contents = || {
+            let is_file = std::fs::metadata(path).is_ok_and(|about| about.is_file());
+            Self::of(&mut Source::open(path).ok().filter(|_| is_file)?)
+        };
+        Self::of_name(&path.to_string_lossy()).or_else(by_contents)
+    }
+
     /// Returns the notation of a source, by its name or its first lines.
     pub(super) fn of(source: &mut Source<'_>) -> Option<Self> {
         let is_sd = |source: &mut Source<'_>| super::contents::begins_as_sd(source.peek(super::contents::LOOKED_AT));
@@ -72,13 +88,13 @@ pub struct Compounds {
 ///
 /// # Errors
 /// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to its end.
-/// - [`Error::Format`] if it has no molecules, a line of more than 1 MiB, or more than 1,000 different fields.
+/// - [`Error::Format`] if it has no molecules, or a line of more than 1 MiB.
 /// - [`Error::Encoding`] for text that is not UTF-8.
 /// - [`Error::Faults`] with every molecule that cannot be read: the first ten in full, and the total number.
 pub fn molecules(path: &Path, kind: FingerprintKind) -> Result<Fingerprints, Error> {
     let mut source = Source::open(path)?;
     let notation = Notation::of(&mut source).unwrap_or(Notation::Smiles);
-    Ok(read(source, notation, kind)?.fingerprints)
+    read(source, notation, kind)
 }
 
 /// Reads the fingerprints of an FPS file, or makes those of a kind of the molecules of another file.
@@ -89,7 +105,7 @@ pub fn molecules(path: &Path, kind: FingerprintKind) -> Result<Fingerprints, Err
 pub fn fingerprints(path: &Path, kind: Option<FingerprintKind>) -> Result<Fingerprints, Error> {
     let mut source = Source::open(path)?;
     match (Notation::of(&mut source), kind) {
-        (Some(notation), kind) => Ok(read(source, notation, kind.unwrap_or_default())?.fingerprints),
+        (Some(notation), kind) => read(source, notation, kind.unwrap_or_default()),
         (None, Some(kind)) => Err(no_molecules(source.name(), kind)),
         (None, None) => fps::read(source),
     }
@@ -131,7 +147,8 @@ pub fn of_structures(structures: &[String], name: &str, kind: FingerprintKind) -
 /// Reads molecules from a reader; messages call it `name`.
 ///
 /// # Errors
-/// Returns the errors of [`molecules`], except for opening a file.
+/// Returns the errors of [`molecules`], except for opening a file. Returns [`Error::Format`] also for more than 1,000
+/// different fields, and for more than 20 million values of them. Empty values count too.
 ///
 /// # Example
 /// ```
@@ -149,13 +166,18 @@ pub fn compounds_from(
     notation: Notation,
     kind: FingerprintKind,
 ) -> Result<Compounds, Error> {
-    read(Source::new(reader, name)?, notation, kind)
+    let source = Source::new(reader, name)?;
+    match notation {
+        Notation::Smiles => Ok(Compounds { fingerprints: smiles::read(source, kind)?, fields: Vec::new() }),
+        Notation::Sd => sd::read(source, kind, true),
+    }
 }
 
-pub(super) fn read(source: Source<'_>, notation: Notation, kind: FingerprintKind) -> Result<Compounds, Error> {
+/// Reads molecules without fields of data, which take memory.
+pub(super) fn read(source: Source<'_>, notation: Notation, kind: FingerprintKind) -> Result<Fingerprints, Error> {
     match notation {
         Notation::Smiles => smiles::read(source, kind),
-        Notation::Sd => sd::read(source, kind),
+        Notation::Sd => Ok(sd::read(source, kind, false)?.fingerprints),
     }
 }
 

@@ -16,8 +16,14 @@ use crate::read::source::Source;
 /// The longest line, in bytes.
 const LINE_MAX: usize = 1 << 20;
 
+/// The longest structure, in bytes.
+const STRUCTURE_MAX: usize = 16 << 20;
+
 /// The maximum number of different fields. Each takes memory for every molecule.
 const FIELDS_MAX: usize = 1_000;
+
+/// The maximum number of values of all fields and molecules, with the empty ones.
+const VALUES_MAX: usize = 20_000_000;
 
 /// An entry that is being read.
 #[derive(Default)]
@@ -27,6 +33,8 @@ struct Entry {
     structure: String,
     /// Whether the structure has ended.
     has_structure: bool,
+    /// Whether the structure is longer than allowed.
+    is_long: bool,
     /// The field whose value is being read.
     open: Option<(String, String)>,
     fields: BTreeMap<String, String>,
@@ -36,7 +44,8 @@ struct Entry {
 /// A line of the file, the expected and the found text.
 type Wrong = (u64, String, String);
 
-pub(super) fn read(mut source: Source<'_>, kind: FingerprintKind) -> Result<Compounds, Error> {
+/// Reads an SD file. Its fields are checked, and returned only if they are wanted.
+pub(super) fn read(mut source: Source<'_>, kind: FingerprintKind, with_fields: bool) -> Result<Compounds, Error> {
     let name = source.name().to_owned();
     let wrong = |found: &str| Error::Format {
         name: name.clone(),
@@ -53,12 +62,13 @@ pub(super) fn read(mut source: Source<'_>, kind: FingerprintKind) -> Result<Comp
             None if entry.is_empty() => break,
             None => "$$$$",
         };
-        number += 1;
+        // The end of the file ends its last line.
+        number += u64::from(length.is_some());
         if line == "$$$$" {
             let entry = std::mem::replace(&mut entry, Entry { before: number, ..Entry::default() });
-            match entry.finished(&mut made) {
+            match entry.finished(number, &mut made) {
                 Ok(found) => {
-                    if !fields.add(made.ids.len() - 1, found) {
+                    if with_fields && !fields.add(made.ids.len() - 1, found) {
                         return Err(wrong("more"));
                     }
                 }
@@ -76,7 +86,15 @@ pub(super) fn read(mut source: Source<'_>, kind: FingerprintKind) -> Result<Comp
     if made.ids.is_empty() {
         return Err(wrong("an empty file"));
     }
-    let fields = fields.finished(made.ids.len());
+    let rows = made.ids.len();
+    if fields.names.len() * rows > VALUES_MAX {
+        return Err(Error::Format {
+            name: name.clone(),
+            expected: "at most 20,000,000 values: the number of different fields times that of molecules".into(),
+            found: format!("{} fields and {rows} molecules", fields.names.len()),
+        });
+    }
+    let fields = fields.finished(rows);
     Ok(Compounds { fingerprints: made.finished(name)?, fields })
 }
 
@@ -88,10 +106,19 @@ impl Entry {
     /// Adds a line.
     fn add(&mut self, number: u64, line: &str) {
         if !self.has_structure {
-            self.structure.push_str(line);
-            self.structure.push('\n');
+            if self.structure.len() + line.len() < STRUCTURE_MAX {
+                self.structure.push_str(line);
+                self.structure.push('\n');
+            } else {
+                self.is_long = true;
+                self.note(number, "a structure of at most 16 MiB", "more");
+            }
             self.has_structure = line == "M  END";
             return;
+        }
+        // Some programs leave out the empty line after a value.
+        if self.open.is_some() && field_name(line).is_some() {
+            self.close(number);
         }
         match &mut self.open {
             Some(_) if line.is_empty() => self.close(number),
@@ -124,8 +151,13 @@ impl Entry {
     }
 
     /// Makes the fingerprint of the molecule, and returns its fields.
-    fn finished(mut self, made: &mut Made) -> Result<BTreeMap<String, String>, Wrong> {
-        self.close(self.before);
+    fn finished(mut self, number: u64, made: &mut Made) -> Result<BTreeMap<String, String>, Wrong> {
+        self.close(number);
+        if self.is_long
+            && let Some(fault) = self.fault
+        {
+            return Err(fault);
+        }
         let line = |line: usize| self.before + line as u64;
         let molecule =
             Molecule::from_molfile(&self.structure).map_err(|fault| (line(fault.line), fault.expected, fault.found))?;
@@ -141,7 +173,7 @@ impl Entry {
 /// Returns the name in a line such as `> 25 <NAME> (ID)`.
 fn field_name(line: &str) -> Option<&str> {
     let (_, rest) = line.strip_prefix('>')?.split_once('<')?;
-    let (name, _) = rest.rsplit_once('>')?;
+    let (name, _) = rest.split_once('>')?;
     Some(name.trim()).filter(|name| !name.is_empty())
 }
 
@@ -186,7 +218,7 @@ mod tests {
         0.0000    0.0000    0.0000 C   0  0\n    1.4000    0.0000    0.0000 O   0  0\n  1  2  1  0\nM  END\n";
 
     fn compounds(text: &str) -> Result<Compounds, Error> {
-        read(Source::new(text.as_bytes(), "c.sdf")?, FingerprintKind::Maccs)
+        read(Source::new(text.as_bytes(), "c.sdf")?, FingerprintKind::Maccs, true)
     }
 
     #[test]
@@ -224,9 +256,29 @@ mod tests {
              c.sdf, line 39: expected a line of counts, found the end of the molecule\n\
              c.sdf: 4 faults in all"
         );
+        // A header ends the value before it, and the end of the entry the last one.
+        let text = format!("{METHANOL}> <A>\n1\n> <B> (<5>)\n2\n> <A>\n3\n$$$$\n{METHANOL}");
+        assert_eq!(
+            compounds(&text).unwrap_err().to_string(),
+            "c.sdf, line 15: expected each field once in a molecule, found another field \"A\""
+        );
+        let read = compounds(&text.replace("> <A>\n3\n", "")).unwrap();
+        let fields: Vec<[&str; 2]> = read.fields.iter().map(|(name, texts)| [&**name, &*texts[0]]).collect();
+        assert_eq!(fields, [["A", "1"], ["B", "2"]]);
         let nothing = "c.sdf: expected an SD file with molecules and at most 1,000 different fields, found ";
         assert_eq!(compounds("\n\n").unwrap_err().to_string(), format!("{nothing}an empty file"));
+        let long = METHANOL.replace("M  END", &"M  ISO  0\n".repeat(STRUCTURE_MAX / 10));
+        let fault = compounds(&format!("{long}M  END\n")).unwrap_err().to_string();
+        assert!(fault.ends_with("expected a structure of at most 16 MiB, found more"), "{fault}");
         let many: String = (0..1_001).map(|field| format!("> <{field}>\n1\n\n")).collect();
-        assert_eq!(compounds(&format!("{METHANOL}{many}$$$$\n")).unwrap_err().to_string(), format!("{nothing}more"));
+        let many = format!("{METHANOL}{many}$$$$\n");
+        assert_eq!(compounds(&many).unwrap_err().to_string(), format!("{nothing}more"));
+        let read = super::read(Source::new(many.as_bytes(), "c.sdf").unwrap(), FingerprintKind::Maccs, false).unwrap();
+        assert_eq!((read.fingerprints.len(), read.fields), (1, Vec::new()));
+        // Each of 1,000 fields takes memory for each of 20,001 molecules.
+        let few: String = (0..1_000).map(|field| format!("> <{field}>\n1\n\n")).collect();
+        let many = format!("{METHANOL}{few}$$$$\n{}", format!("{METHANOL}$$$$\n").repeat(20_000));
+        let fault = compounds(&many).unwrap_err().to_string();
+        assert!(fault.ends_with("found 1000 fields and 20001 molecules"), "{fault}");
     }
 }

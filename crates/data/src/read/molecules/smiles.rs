@@ -5,15 +5,15 @@
 
 use lehr_molecules::Molecule;
 
-use super::{Compounds, Made};
+use super::Made;
 use crate::error::{Error, Fault, Faults, Place, quoted};
-use crate::fingerprints::FingerprintKind;
+use crate::fingerprints::{FingerprintKind, Fingerprints};
 use crate::read::source::Source;
 
 /// The longest line, in bytes.
 const LINE_MAX: usize = 1 << 20;
 
-pub(super) fn read(mut source: Source<'_>, kind: FingerprintKind) -> Result<Compounds, Error> {
+pub(super) fn read(mut source: Source<'_>, kind: FingerprintKind) -> Result<Fingerprints, Error> {
     let name = source.name().to_owned();
     let wrong = |found: &str| Error::Format {
         name: name.clone(),
@@ -41,7 +41,7 @@ pub(super) fn read(mut source: Source<'_>, kind: FingerprintKind) -> Result<Comp
     if made.ids.is_empty() {
         return Err(wrong(if number == 0 { "an empty file" } else { "none" }));
     }
-    Ok(Compounds { fingerprints: made.finished(name)?, fields: Vec::new() })
+    made.finished(name)
 }
 
 /// Adds a molecule. Fails with the expected and the found text.
@@ -56,10 +56,9 @@ pub(super) fn add(made: &mut Made, structure: &str, title: &str) -> Result<(), (
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fingerprints::Fingerprints;
 
     fn molecules_from(text: &[u8], name: &str) -> Result<Fingerprints, Error> {
-        Ok(read(Source::new(text, name)?, FingerprintKind::Morgan)?.fingerprints)
+        read(Source::new(text, name)?, FingerprintKind::Morgan)
     }
 
     #[test]
