@@ -499,7 +499,9 @@ fn read_molecules(
     if fields.is_empty() {
         return own.into_iter().fold(Table::builder().id(id), |table, (name, texts)| table.texts(name, texts)).build();
     }
-    let mut names: Vec<String> = own.iter().map(|(name, _)| (*name).to_owned()).collect();
+    // Columns of some names are read as rows of their own.
+    let taken = own.iter().map(|(name, _)| *name).chain(["sequence", SPARSE]);
+    let mut names: Vec<String> = taken.map(str::to_owned).collect();
     let mut columns: Vec<InputColumn> =
         own.into_iter().map(|(name, texts)| InputColumn::Read(FrameColumn::texts(name, texts))).collect();
     for (mut field, texts) in fields {

@@ -11,6 +11,8 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::Path;
 
+use lehr_data::FingerprintKind;
+use lehr_data::read::molecules::Notation;
 use lehr_data::read::{self, Selection};
 use lehr_data::write::csv::Table;
 use lehr_data::write::npy;
@@ -60,10 +62,17 @@ pub fn run(arguments: PlaceArguments, typed: &[OsString]) -> Result<(), Failure>
     let interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let map = Map::read(&plan.map)?;
+    let asked = plan.options.fingerprint;
     plan.options = map.options(&plan)?;
-    let reference = as_given(plan.kind, &plan.options, plan.delimiter, &plan.among)?;
+    // A file of fingerprints has no molecules, so the kind of the map is not asked of it.
+    let of_file = |file: &Path| {
+        let is_wanted = asked.is_some() || Notation::of_file(file).is_some();
+        Options { fingerprint: plan.options.fingerprint.filter(|_| is_wanted), ..plan.options.clone() }
+    };
+    let reference = as_given(plan.kind, &of_file(&plan.among), plan.delimiter, &plan.among)?;
+    map.has_bits_of(&reference, &plan)?;
     let rows = map.rows_of(&reference, &plan.among)?;
-    let new = more(&reference, &plan.options, plan.delimiter, &plan.input)?;
+    let new = more(&reference, &of_file(&plan.input), plan.delimiter, &plan.input)?;
     let both = reference.joined(&rows, &new, &plan.options).map_err(|what| {
         Failure::new(Kind::BadData, format!("{}: {what}, as {} has", plan.input.display(), plan.among.display()))
     })?;
@@ -205,6 +214,21 @@ impl Map {
             Ok(options)
         } else {
             Err(Failure::new(Kind::Usage, as_typed(&lehr_methods::distances::options(), &faults)))
+        }
+    }
+
+    /// Refuses fingerprints with another number of bits than those of the map's kind.
+    fn has_bits_of(&self, items: &Items, plan: &PlacePlan) -> Result<(), Failure> {
+        let kind = plan.options.fingerprint.map(FingerprintKind::from);
+        match (items, kind) {
+            (Items::Fingerprints(prints), Some(kind)) if prints.bits() != kind.bits() => {
+                let (file, folder, word) = (plan.among.display(), &self.folder, kind.word());
+                let (expected, found) = (kind.bits(), prints.bits());
+                let message =
+                    format!("{file}: expected {expected} bits, as the map in {folder} has ({word}), found {found}");
+                Err(Failure::new(Kind::BadData, message))
+            }
+            _ => Ok(()),
         }
     }
 

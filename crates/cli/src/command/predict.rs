@@ -91,7 +91,7 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         return write(&said, ids.as_deref(), append.then_some(&frame), out);
     }
     // The number of columns of the model says which fingerprints it was made of.
-    let notation = Notation::of_name(&input.to_string_lossy());
+    let notation = Notation::of_file(&input);
     let fingerprint = notation.map(|_| FingerprintKind::of_bits(model.columns.len()));
     let asked = Selection { columns, weights: None, id, delimiter, header, fingerprint, ..Selection::default() };
     let said_of_bits = |rows: &Fingerprints, what: &str| {

@@ -64,9 +64,9 @@ pub enum Holds {
 }
 
 impl Holds {
-    /// Detects the contents by the first characters, after unpacking: `>` begins FASTA, `#FPS` FPS. An array with a
-    /// header of Lehr beside it is a matrix. A name that ends in `.fps`, `.smi`, `.sdf` or `.bin` decides if the contents
-    /// cannot.
+    /// Detects the contents by the first characters, after unpacking: `>` begins FASTA, `#FPS` FPS. Molecules come
+    /// first, because the title of the first one may begin with `>`. An array with a header of Lehr beside it is a
+    /// matrix. A name that ends in `.fps`, `.smi`, `.sdf` or `.bin` decides if the contents cannot.
     fn look(path: &Path) -> Self {
         let name = path.to_string_lossy().to_lowercase();
         let stem = name.trim_end_matches(".gz");
@@ -82,10 +82,9 @@ impl Holds {
         }
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
         Holds::Items(match text.first() {
+            _ if Notation::of_file(path).is_some() => ItemKind::Fingerprints,
             Some(b'>') => ItemKind::Sequences,
-            _ if text.starts_with(b"#FPS") || stem.ends_with(".fps") || Notation::of_name(&name).is_some() => {
-                ItemKind::Fingerprints
-            }
+            _ if text.starts_with(b"#FPS") || stem.ends_with(".fps") => ItemKind::Fingerprints,
             _ if [".fasta", ".fa", ".fna", ".faa"].iter().any(|ending| stem.ends_with(ending)) => ItemKind::Sequences,
             _ => ItemKind::Rows,
         })

@@ -391,6 +391,24 @@ fn molecules_of_an_sd_file_have_the_fingerprints_of_the_same_smiles() {
     sandbox.lehr(&placed).succeeded();
     let other = sandbox.lehr(&[&placed[..], &["--fingerprint", "morgan"]].concat());
     assert!(other.code == 2 && other.stderr.contains("--fingerprint"), "{}", other.stderr);
+    // The contents show an SD file without its ending, even if its first title begins as FASTA does.
+    sandbox.write("compounds", entries.replacen("alcohol 1", ">alcohol 1", 1));
+    let renamed = sandbox.lehr(&["predict", "k/model.json", "compounds", "-q"]).succeeded().stdout;
+    assert_eq!(renamed, told.replace("\nalcohol 1", "\n>alcohol 1"));
+    sandbox.lehr(&["distances", "compounds", "--fingerprint", "maccs", "--out", "d", "-q"]).succeeded();
+    // A file of fingerprints can be placed on the map of molecules, if it has the bits of the map's kind.
+    let prints = |bits: usize| {
+        let row = |name: String| format!("{}\t{name}\n", "0".repeat(bits.div_ceil(8) * 2 - 4) + "0f00");
+        let names = (1..7).flat_map(|length| ["alcohol", "amine"].map(|name| format!("{name} {length}")));
+        format!("#FPS1\n#num_bits={bits}\n{}", names.map(row).collect::<String>())
+    };
+    sandbox.write("same.fps", prints(167));
+    sandbox.write("other.fps", prints(166));
+    let place = ["place", "same.fps", "--map", "e", "-q", "--force", "--out", "p", "--among"];
+    sandbox.lehr(&[&place[..], &["same.fps"]].concat()).succeeded();
+    let other = sandbox.lehr(&[&place[..], &["other.fps"]].concat());
+    let fault = "other.fps: expected 167 bits, as the map in e has (maccs), found 166";
+    assert!(other.code == 3 && other.stderr.contains(fault), "{}", other.stderr);
     // Other files have no molecules to make fingerprints of.
     sandbox.write("keys.fps", "#FPS1\n0f\ta\nf0\tb\n");
     for command in ["cluster", "distances"] {
@@ -398,7 +416,7 @@ fn molecules_of_an_sd_file_have_the_fingerprints_of_the_same_smiles() {
         assert_eq!(refused.code, 3, "{}", refused.stderr);
         assert!(refused.stderr.contains("keys.fps: expected molecules (.smi or .sdf)"), "{}", refused.stderr);
     }
-    sandbox.write("bad.sdf", &entries.replacen(" N  ", " Xx ", 2));
+    sandbox.write("bad.sdf", entries.replacen(" N  ", " Xx ", 2));
     let refused = sandbox.lehr(&["cluster", "bad.sdf"]);
     assert_eq!(refused.code, 3);
     let faults = "bad.sdf, line 18: expected an element, * or R, found \"Xx\"\n";

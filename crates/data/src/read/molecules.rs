@@ -61,8 +61,8 @@ impl Notation {
     /// ```
     pub fn of_file(path: &Path) -> Option<Self> {
         let by_contents = || {
-            let is_file = std::fs::metadata(path).is_ok_and(|about| about.is_file());
-            Self::of(&mut Source::open(path).ok().filter(|_| is_file)?)
+            std::fs::metadata(path).ok().filter(|about| about.is_file())?;
+            Self::of(&mut Source::open(path).ok()?)
         };
         Self::of_name(&path.to_string_lossy()).or_else(by_contents)
     }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use lehr_data::error::{Column as ColumnOfFault, Fault as FaultOfRow, Faults, Place};
 use lehr_data::read::fps::fingerprints_from;
 use lehr_data::read::svmlight::rows_from;
-use lehr_data::{Error, Fingerprints, Incomplete, Points, Sparse};
+use lehr_data::{Error, FingerprintKind, Fingerprints, Incomplete, Points, Sparse};
 use lehr_services::Fault;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -199,7 +199,8 @@ impl Table {
     }
 
     /// Returns the rows as bits, from the hexadecimal digits of the column `fingerprint`: two digits give eight bits.
-    /// Weights and ids are chosen as for [`points`](Self::points). Without ids, rows are numbered.
+    /// Rows of 42 digits are MACCS keys of 167 bits, unless the last bit is set. Weights and ids are chosen as for
+    /// [`points`](Self::points). Without ids, rows are numbered.
     ///
     /// # Errors
     /// Returns the errors of `lehr-data`, with their rows: no such column; rows of different lengths or with invalid
@@ -213,6 +214,10 @@ impl Table {
     /// let columns = Columns { weights: Some("doses".into()), ..Columns::default() };
     /// let rows = table.fingerprints("compounds", &columns)?;
     /// assert_eq!((rows.bits(), rows.count(0), rows.weight(1)), (8, 4, 3.0));
+    /// for (last, bits) in [("7f", 167), ("80", 168)] {
+    ///     let table = Table::builder().texts("fingerprint", vec![format!("{}{last}", "0".repeat(40))]).build()?;
+    ///     assert_eq!(table.fingerprints("keys", &Columns::default())?.bits(), bits);
+    /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn fingerprints(&self, name: &str, columns: &Columns) -> Result<Fingerprints, Error> {
@@ -285,7 +290,17 @@ impl Table {
     /// Returns the column `fingerprint` as fingerprints with row numbers as ids.
     pub(crate) fn hexadecimal(&self, name: &str) -> Result<Fingerprints, Error> {
         let texts = self.texts(FINGERPRINT).unwrap_or_default();
-        let lines: String = texts.iter().enumerate().map(|(row, text)| format!("{text}\t{row}\n")).collect();
+        let mut lines: String = texts.iter().enumerate().map(|(row, text)| format!("{text}\t{row}\n")).collect();
+        if !texts.is_empty() && texts.iter().all(|text| are_keys(text)) {
+            lines.insert_str(0, &format!("#num_bits={}\n", FingerprintKind::Maccs.bits()));
+        }
         fingerprints_from(lines.as_bytes(), name)
     }
+}
+
+/// Returns whether a text may be the MACCS keys of a molecule, whose 167 bits leave the last bit of 21 bytes free. The
+/// text must have no fault, because faults name its line.
+fn are_keys(text: &str) -> bool {
+    let high = |byte: &u8| char::from(*byte).to_digit(16).is_some_and(|digit| digit < 8);
+    text.len() == 42 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) && text.as_bytes().get(40).is_some_and(high)
 }
