@@ -4,8 +4,10 @@ Usage: slurm_cluster.py [--nodes N] COMMAND...   The command gets `SLURM_CONF`, 
 `LEHR_SLURM_PRIVATE`: a folder that exists on every node, each with its own contents, as a local disk has.
 
 Each node is a slurmd with its own hostname, network interface, processes, System V memory and /dev/shm, so programs see several machines.
-All nodes share the other folders, as over NFS. This takes root, and Debian's packages slurmctld, slurmd and slurm-client. Nothing
-authenticates its peers: the cluster is reachable from this machine only, and only while the command runs.
+All nodes share the other folders, as over NFS. This takes root, and Debian's packages slurmctld, slurmd and slurm-client.
+
+The cluster authenticates nobody, and its controller listens on all addresses of this machine. While the command runs, whoever reaches the
+controller's port can run programs as root. So run this only on a machine that nobody else uses or reaches.
 """
 
 import argparse
@@ -33,7 +35,6 @@ SlurmctldHost={host}({controller})
 SlurmctldPort={port}
 SlurmUser=root
 AuthType=auth/none
-CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 CredType=cred/none
 AuthInfo=cred_expire=5
 ProctrackType=proctrack/linuxproc
