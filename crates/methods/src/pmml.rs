@@ -31,8 +31,8 @@ impl std::error::Error for Unsuited {}
 /// Returns a model of clusters as a PMML file.
 ///
 /// # Errors
-/// Returns [`Unsuited`] for a mixture or a map, for clusters of bits by likelihood, for a column whose empty fields mean
-/// no, and for names that XML cannot represent.
+/// Returns [`Unsuited`] for a mixture or a map, and for clusters of bits by likelihood. Also returns it for a column
+/// whose empty fields mean no, and for names that XML cannot represent.
 ///
 /// # Example
 /// ```
