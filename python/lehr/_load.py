@@ -139,7 +139,7 @@ def learnt(text: bytes) -> Any:
     else:
         shifts, divisors, names = _scale(content, width)
         if not shifts.any() and (divisors == 1.0).all():
-            # Items are told apart by their ids, which are no names of columns to a matrix of dissimilarities.
+            # The columns have the ids of items, which do not name the columns of a matrix of dissimilarities.
             if kind not in _ITEMS:
                 _name(model, names)
             return model

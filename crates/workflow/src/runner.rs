@@ -471,7 +471,7 @@ impl Runner {
         let node = self.node(notice.node.as_deref(), &notice.service);
         let message = body.and_then(|body| {
             let (service, operation) = (notice.service.clone(), notice.operation.clone());
-            // The key differs from one end of the run to the next, so each end is told once.
+            // Each end of the run has a key of its own, so a service handles the message about it once.
             let key = format!("{}/notify/{name}/{}", self.run.token, self.run.ends);
             Ok(notice::Message { node: node?, service, operation, body, key })
         });
