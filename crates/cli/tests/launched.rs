@@ -321,7 +321,7 @@ fn clusters_and_maps_of_a_matrix_have_the_same_bytes_on_any_layout() {
                 found(folder.path(), &out)
             };
             let one = run("1x1x1", 1);
-            assert_eq!(one.len(), 3, "{one:?}");
+            assert_eq!(one.len(), 4, "{one:?}");
             for (layout, processes) in [("1x3x1", 3), ("2x2x1", 2)] {
                 assert!(run(layout, processes) == one, "{out}, {line:?}: {layout} gives the bytes of 1x1x1");
             }
