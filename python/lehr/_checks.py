@@ -230,7 +230,7 @@ def _warn_of_rounding(X: Any, name: str) -> None:
 
 
 def _as_numpy(X: Any) -> Any:
-    """Converts arrays of other libraries to NumPy arrays, without a copy if the other library allows this.
+    """Converts arrays of other libraries to NumPy arrays, and streams of Arrow to Arrow tables, without a copy if the other library allows this.
 
     Raises
     ------
@@ -238,8 +238,10 @@ def _as_numpy(X: Any) -> Any:
         If the array is not in main memory. Lehr computes in main memory, and does not move data from other devices.
     """
     device = getattr(X, "device", None)
-    if device is None or isinstance(X, np.ndarray):
+    if isinstance(X, np.ndarray):
         return X
+    if device is None:
+        return of_arrow(X)
     if "cpu" not in str(getattr(device, "type", device)).lower():
         raise TypeError(
             f"X is an array on the device {str(device)!r}. Lehr computes on the processor: move it there first, "
@@ -250,6 +252,20 @@ def _as_numpy(X: Any) -> Any:
         return np.from_dlpack(X)
     except (AttributeError, BufferError, RuntimeError, TypeError):
         return np.asarray(X)
+
+
+def of_arrow(table: Any) -> Any:
+    """Converts a batch of Arrow, or a stream of batches, to an Arrow table; returns other objects as they are.
+
+    The results of DuckDB and the readers of batches of ADBC are such streams. A stream can be read once.
+    """
+    is_stream = hasattr(table, "__arrow_c_stream__") and not hasattr(table, "__array__")
+    is_batch = hasattr(table, "__arrow_c_array__") and hasattr(table, "column_names")
+    if not is_stream and not is_batch:
+        return table
+    import pyarrow
+
+    return pyarrow.table(table)
 
 
 def _refuse_complex(array: Any) -> None:

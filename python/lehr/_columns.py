@@ -38,6 +38,7 @@ class Columns:
             raise TypeError("Sparse data was passed, but dense data is required: X has columns of several kinds. Use X.toarray() to convert to a dense array.")
         if isinstance(table, (Sequences, Fingerprints)):
             raise TypeError(f"expected a table. Got {type(table).__name__}.")
+        table = _checks.of_arrow(table)
         _checks._refuse_complex(table)
         if isinstance(table, Mapping):
             named = list(table.items())

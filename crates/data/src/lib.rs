@@ -57,6 +57,7 @@ pub mod gower;
 pub mod incomplete;
 pub mod left_out;
 pub mod memory;
+pub mod object;
 pub mod points;
 pub mod preparation;
 pub mod read;

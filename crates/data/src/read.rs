@@ -59,6 +59,7 @@ pub use crate::contents::Contents;
 use crate::error::Error;
 use crate::fingerprints::{FingerprintKind, Fingerprints};
 use crate::incomplete::Incomplete;
+use crate::object::is_lasting;
 use crate::points::Points;
 use crate::sparse::{FirstColumn, Sparse};
 pub(crate) use csv::is_infinite;
@@ -179,7 +180,7 @@ fn no_rows(source: &Source<'_>, found: Contents) -> Error {
 /// ```
 pub fn array_shape(path: &Path) -> Result<Option<[usize; 2]>, Error> {
     // Bytes read from a pipe would be lost.
-    if !std::fs::metadata(path).is_ok_and(|about| about.is_file()) {
+    if !is_lasting(path) {
         return Ok(None);
     }
     let mut source = Source::open(path)?;
@@ -296,9 +297,9 @@ pub fn table_from(
     table_of(Source::new(Handle(Rc::clone(&stream)), name)?, &|| stream.whole(name), selection, first_column, None)
 }
 
-/// Returns a function that opens a file again, if it is a regular file.
+/// Returns a function that opens a file again, if it is a regular file or an object.
 fn again(path: &Path) -> impl Fn() -> Option<Result<Source<'static>, Error>> {
-    move || std::fs::metadata(path).is_ok_and(|about| about.is_file()).then(|| Source::open(path))
+    move || is_lasting(path).then(|| Source::open(path))
 }
 
 fn table_of<'a>(

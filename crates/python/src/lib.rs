@@ -96,6 +96,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        lehr_stores::install();
         module.add("Closed", module.py().get_type::<crate::errors::Closed>())?;
         module.add("Full", module.py().get_type::<crate::errors::Full>())?;
         module.add("RankError", module.py().get_type::<crate::errors::RankError>())?;

@@ -9,7 +9,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use hyper::Uri;
 use lehr_services::{Code, Fault};
 
-/// The hosts that may be contacted. By default there are none.
+/// The beginning of the URL of an object in S3.
+const S3: &str = "s3://";
+
+/// The hosts and the buckets of S3 that may be contacted. By default there are none.
 ///
 /// # Example
 /// ```
@@ -23,10 +26,13 @@ use lehr_services::{Code, Fault};
 /// );
 /// assert!(allowed.check("file:///etc/passwd").is_err());
 /// assert!(Allowed::new(["http://x"]).is_err());
+/// assert!(Allowed::new(["s3://bucket"]).unwrap().check("s3://bucket/blocks.csv").is_ok());
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Allowed {
     entries: Vec<Entry>,
+    /// The names of buckets, whose objects are read with the credentials of this process.
+    buckets: Vec<String>,
     private: bool,
 }
 
@@ -57,6 +63,29 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    /// Returns the parts of a URL of HTTP or HTTPS.
+    pub(crate) fn of(url: &str) -> Result<Self, Fault> {
+        let refuse = || {
+            let reason = format!("expected an address such as https://example.org/data.csv, found {url:?}");
+            Fault::new(Code::InvalidValue, reason)
+        };
+        let uri: Uri = url.parse().map_err(|_| refuse())?;
+        let is_tls = match uri.scheme_str() {
+            Some("https") => true,
+            Some("http") => false,
+            _ => return Err(refuse()),
+        };
+        let authority = uri.authority().ok_or_else(refuse)?;
+        // Text before an @ is not needed to fetch data, and can make one host look like another.
+        if authority.as_str().contains('@') {
+            return Err(refuse());
+        }
+        let host = uri.host().ok_or_else(refuse)?.to_ascii_lowercase();
+        let port = authority.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
+        let path = uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
+        Ok(Target { is_tls, host, port, path })
+    }
+
     /// Returns the value for the `host` header.
     pub(crate) fn authority(&self) -> String {
         let usual = if self.is_tls { 443 } else { 80 };
@@ -81,7 +110,8 @@ impl Target {
 }
 
 impl Allowed {
-    /// Allows these hosts: `name` (ports 80 and 443), `name:port`, or `.name` for all subdomains of the name.
+    /// Allows these hosts: `name` (ports 80 and 443), `name:port`, or `.name` for all subdomains of the name. Also
+    /// allows buckets of S3: `s3://name`. Lehr reads their objects with the key in its environment.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] with a list of all entries of another form.
@@ -89,9 +119,20 @@ impl Allowed {
     /// # Example
     /// See [`Allowed`].
     pub fn new<T: AsRef<str>>(hosts: impl IntoIterator<Item = T>) -> Result<Self, Fault> {
-        let (mut entries, mut faults) = (Vec::new(), Vec::new());
+        let (mut entries, mut buckets, mut faults) = (Vec::new(), Vec::new(), Vec::new());
         for host in hosts {
             let text = host.as_ref();
+            if let Some(bucket) = text.strip_prefix(S3) {
+                let is_name = |bucket: &str| {
+                    !bucket.is_empty()
+                        && bucket.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte))
+                };
+                match bucket.trim_end_matches('/') {
+                    name if is_name(name) => buckets.push(name.to_owned()),
+                    _ => faults.push(format!("bucket {text:?}: expected s3://name")),
+                }
+                continue;
+            }
             let (name, port) = match text.rsplit_once(':') {
                 Some((name, port)) if !name.contains(':') || name.ends_with(']') => (name, Some(port.parse::<u16>())),
                 _ => (text, None),
@@ -101,11 +142,11 @@ impl Allowed {
                 && bytes.into_iter().all(|byte| byte.is_ascii_alphanumeric() || b".-_:".contains(&byte));
             match (is_name, port.transpose()) {
                 (true, Ok(port)) => entries.push(Entry { name: name.to_ascii_lowercase(), port }),
-                _ => faults.push(format!("host {text:?}: expected a name, .name or name:port")),
+                _ => faults.push(format!("host {text:?}: expected a name, .name, name:port or s3://bucket")),
             }
         }
         if faults.is_empty() {
-            Ok(Self { entries, private: false })
+            Ok(Self { entries, buckets, private: false })
         } else {
             Err(Fault::new(Code::InvalidValue, faults.join("; ")))
         }
@@ -127,46 +168,43 @@ impl Allowed {
     /// Checks whether this URL is allowed, as far as this is known before its host name is resolved.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] if it is not a URL of HTTP or HTTPS, and [`Code::PermissionDenied`] if its host
-    /// is not listed.
+    /// Returns [`Code::InvalidValue`] if it is not a URL of HTTP, HTTPS or S3, and [`Code::PermissionDenied`] if its
+    /// host or bucket is not listed.
     ///
     /// # Example
     /// See [`Allowed`].
     pub fn check(&self, url: &str) -> Result<(), Fault> {
-        self.target(url).map(|_| ())
+        if self.is_object(url)? { Ok(()) } else { self.target(url).map(|_| ()) }
     }
 
+    /// Returns the target of a URL of a listed host. An object of a listed bucket has no target before its URL is
+    /// signed: [`Allowed::is_object`].
     pub(crate) fn target(&self, url: &str) -> Result<Target, Fault> {
-        let refuse = || {
-            let reason = format!("expected an address such as https://example.org/data.csv, found {url:?}");
-            Fault::new(Code::InvalidValue, reason)
-        };
-        let uri: Uri = url.parse().map_err(|_| refuse())?;
-        let is_tls = match uri.scheme_str() {
-            Some("https") => true,
-            Some("http") => false,
-            _ => return Err(refuse()),
-        };
-        let authority = uri.authority().ok_or_else(refuse)?;
-        // Text before an @ is not needed to fetch data, and can make one host look like another.
-        if authority.as_str().contains('@') {
-            return Err(refuse());
-        }
-        let host = uri.host().ok_or_else(refuse)?.to_ascii_lowercase();
-        let port = authority.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
-        let path = uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
+        let target = Target::of(url)?;
+        let Target { host, port, .. } = &target;
         let is_listed = self.entries.iter().any(|entry| {
-            let is_named = entry.name == host || (entry.name.starts_with('.') && host.ends_with(&entry.name));
-            is_named && entry.port.map_or(port == 80 || port == 443, |only| only == port)
+            let is_named = entry.name == *host || (entry.name.starts_with('.') && host.ends_with(&entry.name));
+            is_named && entry.port.map_or(*port == 80 || *port == 443, |only| only == *port)
         });
-        let target = Target { is_tls, host, port, path };
-        if is_listed {
-            return Ok(target);
+        if is_listed { Ok(target) } else { Err(self.unlisted(&target.authority())) }
+    }
+
+    /// Returns whether a URL is that of an object in S3, whose bucket is listed.
+    pub(crate) fn is_object(&self, url: &str) -> Result<bool, Fault> {
+        let Some(rest) = url.strip_prefix(S3) else { return Ok(false) };
+        let bucket = rest.split('/').next().unwrap_or_default();
+        if self.buckets.iter().any(|listed| listed == bucket) {
+            Ok(true)
+        } else {
+            Err(self.unlisted(&format!("{S3}{bucket}")))
         }
-        let listed: Vec<String> = self.entries.iter().map(Entry::to_string).collect();
+    }
+
+    fn unlisted(&self, found: &str) -> Fault {
+        let buckets = self.buckets.iter().map(|bucket| format!("{S3}{bucket}"));
+        let listed: Vec<String> = self.entries.iter().map(Entry::to_string).chain(buckets).collect();
         let listed = if listed.is_empty() { "none".to_owned() } else { listed.join(", ") };
-        let reason = format!("{} is not among the hosts that may be asked: {listed}", target.authority());
-        Err(Fault::new(Code::PermissionDenied, reason))
+        Fault::new(Code::PermissionDenied, format!("{found} is not among the hosts that may be asked: {listed}"))
     }
 
     /// Returns the addresses to which connections are allowed, of the addresses `found` for a host name.
@@ -287,9 +325,21 @@ mod tests {
             "//a.example/",
             "a.example",
             "http://a.example.evil.example/",
+            "s3://a.example/key",
         ] {
             assert!(allowed.check(url).is_err(), "{url}");
         }
+    }
+
+    #[test]
+    fn an_object_is_allowed_by_its_bucket_alone() {
+        let allowed = Allowed::new(["s3://b", "s3://data.example/"]).unwrap();
+        assert!(allowed.check("s3://b/x/y.csv").is_ok() && allowed.check("s3://data.example/x").is_ok());
+        for url in ["s3://other/x", "s3://b.evil/x", "https://b/x", "s3://"] {
+            assert!(allowed.check(url).is_err(), "{url}");
+        }
+        let fault = Allowed::new(["s3://", "s3://a/b"]).unwrap_err();
+        assert_eq!(fault.reason(), "bucket \"s3://\": expected s3://name; bucket \"s3://a/b\": expected s3://name");
     }
 
     #[test]

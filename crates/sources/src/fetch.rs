@@ -110,7 +110,7 @@ impl Contract for Fetched {
 pub struct Get {
     /// The name under which the file is stored: letters, digits, `.`, `_` and `-`, not beginning with `.`.
     pub name: String,
-    /// The URL of the file.
+    /// The URL of the file: `https://…`, `http://…`, or `s3://bucket/key`.
     pub url: String,
     /// The expected SHA-256, in hexadecimal.
     #[serde(default)]
@@ -229,7 +229,7 @@ pub struct Progress {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FetchSettings {
-    /// The hosts from which files may be fetched: `name`, `name:port`, or `.name` for all names below it.
+    /// The hosts from which files may be fetched: `name`, `name:port`, `.name` for all names below it, or `s3://bucket`.
     #[schemars(length(min = 1))]
     pub from: Vec<String>,
     /// Whether these hosts may be in private networks and on this machine. Default: no.

@@ -181,7 +181,11 @@ async fn follow(
     trust: Option<Trust>,
     asked: TransferRequest,
 ) -> Result<Response<Incoming>, Fault> {
-    let mut target = allowed.target(&asked.url)?;
+    let mut target = match allowed.is_object(&asked.url)? {
+        // The server's address is the operator's, as the bucket is. Each attempt has a signature of its own.
+        true => Target::of(&lehr_stores::signed(&asked.url).await.map_err(|error| unsigned(&error))?)?,
+        false => allowed.target(&asked.url)?,
+    };
     let mut redirections = 0;
     loop {
         let response = exchange(allowed, bounds, trust.as_ref(), &target, &asked).await?;
@@ -205,6 +209,10 @@ async fn follow(
         }
         target = next;
     }
+}
+
+fn unsigned(error: &std::io::Error) -> Fault {
+    Fault::new(Code::PermissionDenied, format!("the request cannot be signed for S3: {error}"))
 }
 
 fn unreachable(target: &Target, why: impl fmt::Display) -> Fault {

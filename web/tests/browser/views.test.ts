@@ -634,7 +634,8 @@ test('a node that is killed and comes back is followed again', async () => {
 test('a job is cancelled and goes on, from the page', async () => {
   await node.ask('/datasets:upload?name=many', points(60_000));
   const { page, context, wrongs } = await openPage(browser, node, '#/jobs?new=1&data=many');
-  await page.getByLabel('clusters', { exact: true }).fill('60');
+  // A job of half a minute: it must not end before the page cancels it a second time, on a busy machine too.
+  await page.getByLabel('clusters', { exact: true }).fill('300');
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   const detail = page.locator('section[aria-labelledby=job-detail]');
   await detail.getByText(/so far/).waitFor();

@@ -171,7 +171,7 @@ pub struct JoinArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Data from elsewhere")]
 pub struct SourceArguments {
-    /// Allow fetching files from this host: name, name:port, or .name for all subdomains (may be repeated)
+    /// Allow fetching files from this host: name, name:port, .name for all subdomains, or s3://bucket (may be repeated)
     #[arg(long, value_name = "HOST", requires = "fetch_into", hide_short_help = true)]
     pub fetch_from: Vec<String>,
 

@@ -15,6 +15,7 @@ use super::fps;
 use super::source::Source;
 use crate::error::{Error, Fault, Faults, Place};
 use crate::fingerprints::{FingerprintKind, Fingerprints};
+use crate::object::is_lasting;
 
 /// The radius of circular fingerprints, in bonds.
 pub const RADIUS: u32 = 2;
@@ -61,7 +62,9 @@ impl Notation {
     /// ```
     pub fn of_file(path: &Path) -> Option<Self> {
         let by_contents = || {
-            std::fs::metadata(path).ok().filter(|about| about.is_file())?;
+            if !is_lasting(path) {
+                return None;
+            }
             Self::of(&mut Source::open(path).ok()?)
         };
         Self::of_name(&path.to_string_lossy()).or_else(by_contents)

@@ -5,13 +5,13 @@
 //! header that declares more than the file has takes no memory. The tests compare with the `npyz` crate.
 
 use std::cell::Cell;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::Read;
 
 use lehr_spill::{Builder, Spill, Storage};
 
 use crate::error::{Column, Error, Fault, Faults, Place, quoted};
 use crate::incomplete::Incomplete;
+use crate::object::Opened;
 use crate::points::Points;
 use crate::read::intake::{Intake, Layout, Row};
 use crate::read::rounded::{is_rounded, note};
@@ -40,9 +40,9 @@ pub(super) fn points(mut source: Source<'_>, selection: &Selection, spill: Optio
     let mut intake = Intake::new(source.name(), &layout, spill, header.rows_there(&source))?;
     let mut values = Vec::with_capacity(chosen.columns.len());
     if header.is_transposed()
-        && let Some(file) = header.whole_file(&source)
+        && let Some(file) = header.whole_file(&source)?
     {
-        header.rows_across(file, &source, |fields| intake.add(chosen.row(fields, &mut values)))?;
+        header.rows_across(&file, &source, |fields| intake.add(chosen.row(fields, &mut values)))?;
     } else if header.is_transposed() {
         // A column-major array that can be read only once is stored until its last column has arrived.
         let columns = header.stored(&mut source, spill)?;
@@ -439,17 +439,17 @@ impl Header {
     }
 
     /// Returns a separate handle of the file, if it has exactly the values of the header.
-    fn whole_file(&self, source: &Source<'_>) -> Option<File> {
+    fn whole_file(&self, source: &Source<'_>) -> Result<Option<Opened>, Error> {
         let [rows, dimension] = self.shape;
         let bytes = (rows * dimension * self.element.bytes()) as u64;
-        source.again().filter(|_| source.left() == Some(bytes))
+        if source.left() == Some(bytes) { source.again() } else { Ok(None) }
     }
 
     /// Calls `each` with each row of a column-major array. Reads the file in blocks of rows; `source` is at the first
     /// value.
     fn rows_across(
         &self,
-        mut file: File,
+        file: &Opened,
         source: &Source<'_>,
         mut each: impl FnMut(&[f64]) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -462,10 +462,11 @@ impl Header {
             let count = most.min(rows - first);
             for column in 0..dimension {
                 let place = source.offset() + ((column * rows + first) * size) as u64;
-                file.seek(SeekFrom::Start(place)).map_err(failed)?;
-                file.read_exact(&mut bytes[..count * size]).map_err(failed)?;
+                let bytes = &mut bytes[..count * size];
+                let range = place..place + bytes.len() as u64;
+                file.range(range, bytes.len()).read_exact(bytes).map_err(failed)?;
                 part.clear();
-                self.convert(&bytes[..count * size], &mut part);
+                self.convert(bytes, &mut part);
                 block[column..].iter_mut().step_by(dimension).zip(&part).for_each(|(to, value)| *to = *value);
             }
             block[..count * dimension].chunks_exact(dimension).try_for_each(&mut each)?;

@@ -22,6 +22,7 @@ use crate::error::{Column, Error, Fault, Faults, Place};
 use crate::frame::{DataFrame, FrameColumn, ReadAs, Values};
 use crate::incomplete::Incomplete;
 use crate::left_out::LeftOut;
+use crate::object::Opened;
 use crate::points::Points;
 use crate::read::intake::{Intake, Layout, Row};
 use crate::read::rounded::{Rounded, is_rounded};
@@ -105,7 +106,7 @@ pub(super) fn frame(source: &Source<'_>, form: &TableForm) -> Result<DataFrame, 
 /// assert!(error.to_string().contains("0 bytes in all"));
 /// ```
 pub fn data_frame_of_file(file: File, name: &str, form: &TableForm, page_bytes: u64) -> Result<DataFrame, Error> {
-    frame_of(&opened(file, name)?, name, form, page_bytes)
+    frame_of(&opened(file.into(), name)?, name, form, page_bytes)
 }
 
 fn frame_of(parquet: &Parquet, name: &str, form: &TableForm, page_bytes: u64) -> Result<DataFrame, Error> {
@@ -229,7 +230,7 @@ pub(super) fn shape(source: &Source<'_>) -> Result<Option<[usize; 2]>, Error> {
 
 fn open(source: &Source<'_>) -> Result<Parquet, Error> {
     let name = source.name();
-    let Some(file) = source.again() else {
+    let Some(file) = source.again()? else {
         return Err(Error::Format {
             name: name.into(),
             expected: "a table of text or an NPY file, or a Parquet file on a disk, whose end says what is in it"
@@ -240,7 +241,7 @@ fn open(source: &Source<'_>) -> Result<Parquet, Error> {
     opened(file, name)
 }
 
-fn opened(file: File, name: &str) -> Result<Parquet, Error> {
+fn opened(file: Opened, name: &str) -> Result<Parquet, Error> {
     guarded(name, || Parquet::open(file).map_err(|refused| told(refused, name, None)))
 }
 

@@ -7,30 +7,28 @@
 //! It knows its position, so a reader can report where a fault is.
 
 use std::cell::Cell;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::error::Error;
+use crate::object::Opened;
 use crate::read::Encoding;
 use crate::read::decode::{Decoder, utf32};
 use crate::read::unpack::{Damage, MAGIC, Unpacked};
 
 /// The number of bytes that are requested at once.
 const CHUNK: usize = 64 * 1024;
+/// The number of bytes of an object that are requested at once, if all of it is read.
+const OBJECT_PIECE: usize = 8 << 20;
 /// The number of bytes of a text that are examined to detect its line ends.
 pub(crate) const HEAD_BYTES: usize = 64 * 1024;
 /// The mark that some programs write before UTF-8 text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Opens a file that is not a folder.
-pub(crate) fn open(path: &Path) -> Result<File, Error> {
-    let failed = |cause| Error::Open { path: path.display().to_string(), cause };
-    if std::fs::metadata(path).map_err(failed)?.is_dir() {
-        return Err(Error::Directory { path: path.display().to_string() });
-    }
-    File::open(path).map_err(failed)
+/// Opens a file or the object of a URL, to read all of it once.
+pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>, Error> {
+    Ok(Opened::open(path)?.whole(OBJECT_PIECE))
 }
 
 pub(crate) struct Source<'a> {
@@ -40,7 +38,7 @@ pub(crate) struct Source<'a> {
     taken: Rc<Cell<u64>>,
     /// The length of a file on disk.
     length: Option<u64>,
-    /// The path of a file, to open it again.
+    /// The path of a file or the URL of an object, to open it again.
     path: Option<PathBuf>,
     /// The bytes that were read; the bytes before `start` are consumed.
     buffer: Vec<u8>,
@@ -55,12 +53,12 @@ pub(crate) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Opens a file; its path is the name in messages.
+    /// Opens a file or the object of a URL; its path is the name in messages.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
-        let file = open(path)?;
-        let length = file.metadata().ok().filter(|about| about.is_file()).map(|about| about.len());
+        let opened = Opened::open(path)?;
+        let length = opened.length();
         let again = length.map(|_| path.to_path_buf());
-        Ok(Source { length, path: again, ..Source::new(file, &path.display().to_string())? })
+        Ok(Source { length, path: again, ..Source::new(opened.whole(OBJECT_PIECE), &path.display().to_string())? })
     }
 
     /// Decompresses gzip, judging by the first bytes, and skips a UTF-8 byte order mark, which no binary format begins
@@ -124,9 +122,10 @@ impl<'a> Source<'a> {
         self.length.filter(|_| !self.reader.is_packed()).map(|length| length.saturating_sub(self.offset))
     }
 
-    /// Opens the file again for reading at any position, if it is not compressed.
-    pub(crate) fn again(&self) -> Option<File> {
-        File::open(self.path.as_ref().filter(|_| !self.reader.is_packed())?).ok()
+    /// Opens the file again for reading at any position. Returns `None` if it is compressed or was not opened by its
+    /// path.
+    pub(crate) fn again(&self) -> Result<Option<Opened>, Error> {
+        self.path.as_ref().filter(|_| !self.reader.is_packed()).map(|path| Opened::open(path)).transpose()
     }
 
     /// Returns the share of the file that was read, from 0 to 1. Returns `None` if the length of the source is unknown.

@@ -3,10 +3,9 @@
 //! A file may declare anything, and a small one must not exhaust a node's memory. So the reader refuses a footer that
 //! is too long, and a page whose uncompressed size is too large.
 
-use std::fs;
 use std::io::{self, Read};
-use std::sync::Arc;
 
+use bytes::Bytes;
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::column::reader::{ColumnReader, get_column_reader};
 use parquet::errors::ParquetError;
@@ -15,11 +14,16 @@ use parquet::file::metadata::{FooterTail, ParquetMetaData, ParquetMetaDataReader
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::schema::types::ColumnDescriptor;
 
+use crate::object::Opened;
+
 use super::pages::{Codec, Pages, TooLarge, has_prefixes};
 
 /// The maximum size of a footer, in bytes. In memory, the footer's description of columns and groups takes many times
 /// as much, before any of it can be counted. The limit is enough for some hundred thousand columns of groups.
 pub const FOOTER_BYTES: u64 = 16 << 20;
+
+/// The number of bytes of an object's footer that are requested at once.
+const FOOTER_PIECE: usize = 64 * 1024;
 
 /// The supported compressions of pages, for messages.
 pub const CODECS: &str = "pages that are plain or packed by snappy, gzip or zstd";
@@ -152,18 +156,22 @@ pub(super) enum Unit {
 /// # Ok::<(), lehr_data::read::parquet::Refused>(())
 /// ```
 pub struct Parquet {
-    file: Arc<fs::File>,
+    file: Opened,
     metadata: ParquetMetaData,
     rows: u64,
 }
 
 impl Parquet {
-    /// Reads the footer of a file.
+    /// Reads the footer of a file or an object.
     ///
     /// # Errors
     /// Returns [`Refused::Footer`] or [`Refused::Unreadable`]. Returns [`Refused::Damaged`], also if the rows of the
     /// groups do not add up to the rows of the file.
-    pub fn open(file: fs::File) -> Result<Self, Refused> {
+    pub fn open(file: impl Into<Opened>) -> Result<Self, Refused> {
+        Self::opened(file.into())
+    }
+
+    fn opened(file: Opened) -> Result<Self, Refused> {
         let footer = footer_bytes(&file)?;
         if footer > FOOTER_BYTES {
             return Err(Refused::Footer(footer));
@@ -176,7 +184,7 @@ impl Parquet {
         if rows != rows_of(told) {
             return Err(Refused::Damaged(format!("{told} rows, of which {rows} are in groups")));
         }
-        Ok(Parquet { file: Arc::new(file), metadata, rows })
+        Ok(Parquet { file, metadata, rows })
     }
 
     /// Returns the names of the columns; nested columns by their path.
@@ -269,13 +277,34 @@ impl Parquet {
         let codec = Codec::of(chunk)
             .ok_or_else(|| Refused::Codec(format!("{:?}", chunk.compression_codec()).to_lowercase()))?;
         let of = self.metadata.file_metadata().schema_descr().column(column);
-        let pages = Pages::new(Arc::clone(&self.file), chunk, &of, codec, self.group_rows(group), room);
+        let pages = Pages::new(&self.file, chunk, &of, codec, self.group_rows(group), room);
         Ok(get_column_reader(of, Box::new(pages)))
     }
 }
 
+/// The library reads the footer through this.
+impl Length for Opened {
+    fn len(&self) -> u64 {
+        self.length().unwrap_or(0)
+    }
+}
+
+impl ChunkReader for Opened {
+    type T = Box<dyn Read + Send>;
+
+    fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
+        Ok(self.range(start..self.len(), FOOTER_PIECE))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
+        let mut bytes = vec![0; length];
+        self.range(start..start.saturating_add(length as u64), length).read_exact(&mut bytes)?;
+        Ok(bytes.into())
+    }
+}
+
 /// Returns the length of the footer as the file declares it, or an error if the file is shorter.
-fn footer_bytes(file: &fs::File) -> Result<u64, Refused> {
+fn footer_bytes(file: &Opened) -> Result<u64, Refused> {
     let size = file.len();
     let Some(start) = size.checked_sub(FOOTER_SIZE as u64) else {
         return Err(Refused::Damaged(format!("{size} bytes in all")));

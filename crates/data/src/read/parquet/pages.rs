@@ -6,9 +6,7 @@
 //! texts, is counted here too. A few bytes of a page can claim 2⁶⁰ words or texts. If a page has a checksum, it is
 //! verified.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::sync::Arc;
+use std::io::{self, BufReader, Read};
 
 use flate2::Crc;
 use flate2::read::MultiGzDecoder;
@@ -22,6 +20,7 @@ use ruzstd::decoding::StreamingDecoder;
 
 use super::file::Room;
 use super::header::{Header, Kind, varint};
+use crate::object::Opened;
 
 /// The largest window that Lehr accepts for a page compressed with Zstandard. If the page is longer when unpacked, its
 /// length is the limit. Every reader of the format must support this size.
@@ -29,6 +28,9 @@ const WINDOW_BYTES: u64 = 8 << 20;
 
 /// The number of bytes of a file that are read at once, for each column.
 const CHUNK: usize = 32 * 1024;
+
+/// The number of bytes of an object that are requested at once, for each column.
+const OBJECT_PIECE: usize = 1 << 20;
 
 /// The error for a page that exceeds the memory limit of the table.
 #[derive(Debug)]
@@ -67,37 +69,9 @@ impl Codec {
     }
 }
 
-/// A reader with its own offset into a shared file. It seeks before each read, because the file has only one position.
-struct At {
-    file: Arc<File>,
-    place: u64,
-}
-
-impl Read for At {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut file = &*self.file;
-        file.seek(SeekFrom::Start(self.place))?;
-        let read = file.read(buffer)?;
-        self.place += read as u64;
-        Ok(read)
-    }
-}
-
-impl Seek for At {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let place = match to {
-            SeekFrom::Start(place) => Some(place),
-            SeekFrom::Current(by) => self.place.checked_add_signed(by),
-            SeekFrom::End(by) => self.file.metadata()?.len().checked_add_signed(by),
-        };
-        self.place = place.ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(self.place)
-    }
-}
-
 /// An iterator over the pages of a column in one group.
 pub(super) struct Pages<R> {
-    input: BufReader<At>,
+    input: BufReader<Box<dyn Read + Send>>,
     /// The unread bytes of the column.
     left: u64,
     codec: Codec,
@@ -116,7 +90,7 @@ pub(super) struct Pages<R> {
 impl<R: Room> Pages<R> {
     /// Reads the values of `chunk`, a column of a group with `rows` rows.
     pub(super) fn new(
-        file: Arc<File>,
+        file: &Opened,
         chunk: &ColumnChunkMetaData,
         column: &ColumnDescriptor,
         codec: Codec,
@@ -128,8 +102,9 @@ impl<R: Room> Pages<R> {
             Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY => size_of::<ByteArray>(),
             _ => size_of::<u64>(),
         } as u64;
+        let bytes = file.range(start..start.saturating_add(left), OBJECT_PIECE);
         Self {
-            input: BufReader::with_capacity(CHUNK, At { file, place: start }),
+            input: BufReader::with_capacity(CHUNK, bytes),
             left,
             codec,
             room,
@@ -151,6 +126,11 @@ impl<R: Room> Pages<R> {
         }
         self.left -= u64::from(header.packed);
         Ok(header)
+    }
+
+    fn skip(&mut self, bytes: u64) -> Result<()> {
+        io::copy(&mut self.input.by_ref().take(bytes), &mut io::sink())?;
+        Ok(())
     }
 
     /// Refuses sizes that exceed the limit or are impossible.
@@ -337,13 +317,13 @@ impl<R: Room> PageReader for Pages<R> {
         while self.left > 0 {
             let header = self.header()?;
             if header.kind == Kind::Other {
-                self.input.seek_relative(i64::from(header.packed))?;
+                self.skip(u64::from(header.packed))?;
                 continue;
             }
             self.check(&header)?;
             // The library takes a page without values for the end of the column.
             if header.kind != Kind::Dictionary && header.values == 0 {
-                self.input.seek_relative(i64::from(header.packed))?;
+                self.skip(u64::from(header.packed))?;
                 continue;
             }
             let levels = header.definition_bytes as usize + header.repetition_bytes as usize;
@@ -397,6 +377,7 @@ impl<R: Room> PageReader for Pages<R> {
 mod tests {
     use std::cell::Cell;
     use std::io::Write;
+    use std::sync::Arc;
 
     use parquet::column::reader::{ColumnReader, get_column_reader};
     use parquet::schema::parser::parse_message_type;
@@ -447,7 +428,7 @@ mod tests {
             .unwrap();
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
-        (Pages::new(Arc::new(file), &chunk, &column, codec, 5, room), column)
+        (Pages::new(&file.into(), &chunk, &column, codec, 5, room), column)
     }
 
     /// Reads the first of these pages.

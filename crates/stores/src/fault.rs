@@ -1,0 +1,42 @@
+//! Why an object cannot be read, in words: the library's errors repeat addresses and retries, and nest.
+
+use std::error::Error;
+use std::io;
+
+/// The maximum number of characters of a store's own words.
+const WORDS: usize = 300;
+
+/// Returns the error for an object that cannot be read.
+pub fn fault(error: &object_store::Error) -> io::Error {
+    use object_store::Error as Of;
+    let words = match error {
+        Of::NotFound { .. } => "there is no such object".to_owned(),
+        Of::PermissionDenied { .. } | Of::Unauthenticated { .. } => {
+            let keys = "for S3, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
+            format!("access is denied; check the credentials ({keys}): {}", words(error))
+        }
+        _ if innermost(error).contains("incorrectly configured region") => {
+            "the bucket is in another region; set AWS_REGION to it".to_owned()
+        }
+        _ => words(error),
+    };
+    io::Error::other(words)
+}
+
+/// Returns the innermost reason, on one line and not too long.
+fn words(error: &object_store::Error) -> String {
+    let text = innermost(error);
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(WORDS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+fn innermost(error: &object_store::Error) -> String {
+    let mut cause: &dyn Error = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    cause.to_string()
+}
