@@ -18,6 +18,7 @@ mod cli {
     mod help;
     mod jobs;
     mod keep;
+    mod killed_runs;
     mod kmeans;
     mod kmedoids;
     mod lab;

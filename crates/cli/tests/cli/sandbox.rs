@@ -72,7 +72,7 @@ impl Sandbox {
         serde_json::from_str(&self.read(&format!("{folder}/summary.json"))).unwrap()
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lehr"));
         // Help is wrapped to the terminal's width; here there is none, whatever the machine says.
         command.current_dir(self.folder.path()).args(arguments).env_remove("COLUMNS").stdin(Stdio::null());

@@ -10,7 +10,7 @@ use super::sandbox::Sandbox;
 use super::services::Served;
 
 /// The kinds that a node does not start by itself.
-const KINDS: [&str; 12] = [
+pub const KINDS: [&str; 12] = [
     "--start",
     "lehr/samples=/samples",
     "--start",
@@ -26,7 +26,7 @@ const KINDS: [&str; 12] = [
 ];
 
 /// The names of all of them without `.toml`, and their folder.
-fn files() -> (Vec<String>, PathBuf) {
+pub fn files() -> (Vec<String>, PathBuf) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demos/workflows");
     let mut names: Vec<String> = std::fs::read_dir(&folder)
         .unwrap()
@@ -37,18 +37,18 @@ fn files() -> (Vec<String>, PathBuf) {
 }
 
 /// The words that let another node have these services.
-fn placed(paths: &[&str], node: &Served) -> Vec<String> {
+pub fn placed(paths: &[&str], node: &Served) -> Vec<String> {
     paths.iter().flat_map(|path| ["--place".to_owned(), format!("{path}={}", node.at(""))]).collect()
 }
 
 /// Runs a file with these words, and gives the run.
-fn run(sandbox: &Sandbox, file: &Path, words: &[&str]) -> Value {
+pub fn run(sandbox: &Sandbox, file: &Path, words: &[&str]) -> Value {
     let line = [&["run", file.to_str().unwrap(), "--json", "--timeout", "86400"], words].concat();
     serde_json::from_str(&sandbox.lehr(&line).succeeded().stdout).unwrap()
 }
 
 /// The checksums of the data sets that the jobs of a run made, by step, entry and name. Without pages, which tell times.
-fn made(run: &Value, state: &Value) -> BTreeMap<(String, usize, String), String> {
+pub fn made(run: &Value, state: &Value) -> BTreeMap<(String, usize, String), String> {
     let mut made = BTreeMap::new();
     for (step, record) in run["steps"].as_object().unwrap() {
         for (entry, item) in record["items"].as_array().unwrap().iter().enumerate() {
@@ -64,14 +64,14 @@ fn made(run: &Value, state: &Value) -> BTreeMap<(String, usize, String), String>
 }
 
 /// The state of the data sets that a run in a process of its own has kept.
-fn kept(sandbox: &Sandbox) -> Value {
+pub fn kept(sandbox: &Sandbox) -> Value {
     let text = sandbox.read("lehr-run/datasets/document.json");
     // The first line is about the file.
     serde_json::from_str(text.split_once('\n').unwrap().1).unwrap()
 }
 
 /// The state of the data sets of a node.
-fn held(sandbox: &Sandbox, node: &Served) -> Value {
+pub fn held(sandbox: &Sandbox, node: &Served) -> Value {
     let state = sandbox.lehr(&["get", &node.at("/datasets"), "--timeout", "86400"]).succeeded().stdout;
     serde_json::from_str(&state).unwrap()
 }
