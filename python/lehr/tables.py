@@ -265,7 +265,8 @@ def read_table(
     Parameters
     ----------
     source : path-like, bytes or file-like
-        Delimited text (also gzip-compressed), an Excel or OpenDocument workbook, JSON lines, an array of JSON objects, Parquet, or NPY.
+        Delimited text (also gzip-compressed), an Excel or OpenDocument workbook, JSON lines, an array of JSON objects, Parquet, or NPY. The URL of an object
+        in S3 (``s3://bucket/key``) or of a file on a web server will do as well.
     decimal : {'.', ','}, default=None
         The decimal separator. With ``None``, Lehr detects it for each column.
     dates : {'day_first', 'month_first', 'year_first'}, default=None
