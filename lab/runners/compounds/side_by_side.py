@@ -123,6 +123,7 @@ def main():
         print(f"{side:16}{' / '.join(f'{value:.1f}' for value in spread):>24}{max(row[1] for row in rounds):>8.0f}{rounds[0][2]:>11}{rounds[0][3]:>10}")
         record["sides"][side] = {"seconds": spread, "megabytes": max(row[1] for row in rounds), "compounds": rounds[0][2], "clusters": rounds[0][3]}
     if given.record:
+        given.record.parent.mkdir(parents=True, exist_ok=True)
         given.record.write_text(json.dumps(record, indent=1) + "\n")
     return None
 
