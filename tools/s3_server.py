@@ -61,7 +61,9 @@ class Server:
         beside.mkdir()
         words = [program, "--port", f"127.0.0.1:{self.port}", "--quiet", "posix", "--sidecar", beside, buckets]
         environment = {**os.environ, "ROOT_ACCESS_KEY": self.key, "ROOT_SECRET_KEY": self.secret}
-        self.process = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.log = folder / "log"
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(words, env=environment, stdout=log, stderr=log)
         self.wait()
 
     def wait(self):
@@ -69,7 +71,7 @@ class Server:
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             if self.process.poll() is not None:
-                sys.exit(f"s3_server: the server ended: {self.process.stderr.read().decode(errors='replace')}")
+                sys.exit(f"s3_server: the server ended: {self.log.read_text(errors='replace')}")
             try:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
                 return

@@ -85,7 +85,7 @@ def of_rows(X: Any, Y: Any, metric: Any, metric_params: dict[str, Any] | None, n
 def _canonical(rows: Any) -> Any:
     """Converts sparse rows for scikit-learn's metrics: without duplicate entries, and with 32-bit indices if these suffice.
 
-    The metrics would count each duplicate entry as a separate value.
+    Otherwise most metrics would count each duplicate entry as a separate value, and Manhattan distances fail with 64-bit indices.
     """
     if not issparse(rows):
         return rows

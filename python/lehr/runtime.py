@@ -353,7 +353,7 @@ def choice(*waits: Waiting[Any]) -> Waiting[tuple[int, Any]]:
 
 
 class Dispatcher:
-    """Worker threads that schedule handlers. Use the dispatcher in a ``with`` statement, or close it.
+    """Worker threads that schedule handlers. Use it in a ``with`` statement, or call :meth:`close` when you no longer need it: until then its threads keep running.
 
     Parameters
     ----------

@@ -1,21 +1,21 @@
 """Answers of databases: Arrow tables, batches and streams of DuckDB, ConnectorX and ADBC. A test starts a PostgreSQL server, if it is installed."""
 
 import os
-import pwd
 import shutil
 import socket
 import subprocess
 import tempfile
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import lehr
+
+pa = pytest.importorskip("pyarrow")
+duckdb = pytest.importorskip("duckdb")
 
 ROWS = 6_000
 
@@ -101,12 +101,15 @@ def test_texts_and_gaps_of_an_answer_are_prepared_as_those_of_a_frame(table):
 def postgres(table):
     """The address of a PostgreSQL server with the table, which runs as long as the tests."""
     folders = [path.parent for path in sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))]
+    adbc = pytest.importorskip("adbc_driver_postgresql.dbapi")
     found = shutil.which("initdb")
     if found is None and not folders:
         pytest.skip("needs PostgreSQL's initdb")
     binaries = folders[-1] if folders else Path(found).parent
     user = None
     if os.geteuid() == 0:
+        import pwd
+
         try:
             user = pwd.getpwnam("postgres").pw_name
         except KeyError:
@@ -126,21 +129,21 @@ def postgres(table):
     run(str(binaries / "initdb"), "-D", data, "-A", "trust", "-U", "lehr")
     run(str(binaries / "pg_ctl"), "-D", data, "-l", f"{folder}/log", "-w", "-o", settings, "start")
     address = f"postgresql://lehr@127.0.0.1:{port}/postgres"
-    import adbc_driver_postgresql.dbapi
-
-    with adbc_driver_postgresql.dbapi.connect(address) as connection, connection.cursor() as cursor:
-        cursor.adbc_ingest("customers", pa.Table.from_pandas(table, preserve_index=False), mode="create")
-        connection.commit()
-    yield address
-    run(str(binaries / "pg_ctl"), "-D", data, "-m", "immediate", "-w", "stop")
-    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        with adbc.connect(address) as connection, connection.cursor() as cursor:
+            cursor.adbc_ingest("customers", pa.Table.from_pandas(table, preserve_index=False), mode="create")
+            connection.commit()
+        yield address
+    finally:
+        run(str(binaries / "pg_ctl"), "-D", data, "-m", "immediate", "-w", "stop")
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.mark.thread_unsafe(reason="starts a server")
 def test_answers_of_postgresql_by_adbc_and_connectorx(table, postgres):
     import adbc_driver_postgresql.dbapi
-    import connectorx
 
+    connectorx = pytest.importorskip("connectorx")
     with adbc_driver_postgresql.dbapi.connect(postgres) as connection, connection.cursor() as cursor:
 
         def asked(fetch):

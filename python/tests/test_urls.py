@@ -2,7 +2,14 @@
 
 import functools
 import http.server
+import multiprocessing
+import os
+import signal
+import socket
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -44,3 +51,35 @@ def test_what_is_not_there_is_told(web_server):
         lehr.read_table(f"{web_server}/none.csv")
     with pytest.raises(OSError, match="expected a URL that begins with s3://, https:// or http://"):
         lehr.read_table("gs://bucket/iris.csv")
+
+
+def rows_of(url):
+    return len(lehr.read_table(url))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")
+@pytest.mark.thread_unsafe(reason="forks")
+def test_a_forked_process_reads_urls_too(web_server):
+    url = f"{web_server}/iris/iris.csv"
+    assert rows_of(url) == 150
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.apply_async(rows_of, (url,)).get(timeout=60) == 150
+
+
+@pytest.mark.thread_unsafe(reason="sends a signal")
+def test_ctrl_c_ends_the_wait_for_a_silent_server():
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        program = f"import lehr; print('reading', flush=True); lehr.read_table('http://127.0.0.1:{silent.getsockname()[1]}/x.csv')"
+        child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert child.stdout.readline() == "reading\n"
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        _, errors = child.communicate(timeout=10)
+        assert errors.splitlines()[-1] == "KeyboardInterrupt"
+
+
+def test_a_path_that_has_lost_a_slash_is_told():
+    with pytest.raises(ValueError, match=r"give the URL as a string"):
+        lehr.read_table(Path("s3://bucket/iris.csv"))

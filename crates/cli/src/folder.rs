@@ -132,7 +132,8 @@ impl Folder {
     ///
     /// - `results`: the files to be written to it.
     /// - `input`: the file with the data, if any.
-    /// - `force`: replace a checkpoint, and files that Lehr may not have written.
+    /// - `force`: overwrite protected files too: a checkpoint, the results of another command, and files that Lehr may
+    ///   not have written. The input is never overwritten.
     /// - `resumed`: the folder with the checkpoint to resume from; a checkpoint in this same folder may then be
     ///   replaced.
     ///

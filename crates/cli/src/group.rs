@@ -1,11 +1,11 @@
 //! Several processes, started by `mpiexec`, that compute one result: process 0 leads, the others follow.
 //!
-//! Only the lead reads and prints. It sends the others one *request*: the data and the state from which the run begins.
-//! Then all processes compute. The lead creates the files of rows and sends the path of each, and all processes write
-//! their rows into it ([`crate::rows`]). The lead writes the small results and puts everything into place. Then it
-//! sends an *exit status*, with which all processes end. If the lead fails before there is anything to compute, it
-//! sends the exit status instead of the request. So each file is read once, each message appears once, and no process
-//! waits for one that has ended.
+//! Only the lead reads the input and prints messages. It sends the others one *request*: the data and the state from
+//! which the run begins. Then all processes compute. The lead creates the files of rows and sends the path of each, and
+//! all processes write their rows into it ([`crate::rows`]). The lead writes the small results and puts everything into
+//! place. Then it sends an *exit status*, with which all processes end. If the lead fails before there is anything to
+//! compute, it sends the exit status instead of the request. So each file is read once, each message appears once, and
+//! no process waits for one that has ended.
 //!
 //! | message | bytes |
 //! | --- | --- |

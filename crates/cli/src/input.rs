@@ -4,6 +4,7 @@
 use std::io;
 
 use lehr_data::frame::DataFrame;
+use lehr_data::object;
 use lehr_data::preparation::Wishes;
 use lehr_data::read::{self, Batches, Selection, Table, TableForm};
 use lehr_data::scale::Scale;
@@ -86,7 +87,7 @@ fn prepared(source: &Source, preparing: &Preparing, quiet: bool) -> Result<Rows,
     let account = described.text();
     let print = |account: &str| {
         if !quiet {
-            output::note(&format!("the columns of {}\n{account}", path.display()));
+            output::note(&format!("the columns of {}\n{account}", object::shown(path)));
         }
     };
     match described.prepare(&wishes) {
@@ -115,7 +116,7 @@ fn print_columns(plan: &MethodPlan, failure: &Failure) {
     // If the table cannot be read, the caller still reports the original error.
     if let Ok(frame) = read::data_frame(path, &form) {
         let keys = Keys { id: selection.id.as_deref(), weights: selection.weights.as_deref() };
-        output::note(&format!("the columns of {}\n{}", path.display(), Described::new(frame, &keys).text()));
+        output::note(&format!("the columns of {}\n{}", object::shown(path), Described::new(frame, &keys).text()));
     }
 }
 
@@ -133,13 +134,11 @@ fn stream(plan: &MethodPlan) -> Result<Stream, Failure> {
     let Source { path, selection, origin, frame, .. } = &plan.source;
     let begun = || {
         let source: Box<dyn minibatch::Source> = match origin {
-            Origin::StandardInput => {
-                Box::new(Pipe(Batches::new(io::stdin().lock(), &path.display().to_string(), selection)?))
-            }
+            Origin::StandardInput => Box::new(Pipe(Batches::new(io::stdin().lock(), &object::shown(path), selection)?)),
             Origin::File | Origin::BuiltIn(_) => Box::new(Batches::open(path, selection)?),
         };
         let stream = Stream::begin(source, plan.method.sample_rows(&plan.options), frame.scale())?;
-        let nothing = || lehr_data::Error::Empty { name: path.display().to_string(), found: "no rows" };
+        let nothing = || lehr_data::Error::Empty { name: object::shown(path), found: "no rows" };
         stream.ok_or_else(nothing)
     };
     begun().map_err(|error| {
@@ -197,7 +196,7 @@ fn any_rows(source: &Source) -> Result<Rows, Failure> {
     };
     let table = table.map_err(|error| of_rows(error, GAPS_FILLED))?;
     if first_column.is_some() && !matches!(table, Table::Sparse(_)) {
-        let message = format!("--first-column: for SVMlight's text, which {} is not", path.display());
+        let message = format!("--first-column: for SVMlight's text, which {} is not", object::shown(path));
         return Err(Failure::new(Kind::Usage, message));
     }
     match table {

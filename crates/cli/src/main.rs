@@ -48,7 +48,7 @@ use crate::interrupt::Interrupt;
 
 fn main() -> ExitCode {
     interrupt::survive_file_size_limits();
-    lehr_stores::install();
+    lehr_stores::install(lehr_stores::Versions::First);
     let typed: Vec<OsString> = help::rewritten(std::env::args_os().collect());
     let launcher = Launcher::of_this_process();
     // If several processes find the same fault, only one reports it.

@@ -1,8 +1,10 @@
 //! The input of methods on dissimilarities: a matrix, the names of the items, their weights and their known classes.
 
+use std::io;
 use std::path::Path;
 
 use lehr_data::error::{Column, Fault, Faults, Place};
+use lehr_data::object;
 use lehr_data::read::{self, Selection};
 use lehr_methods::{Classes, Matrix};
 
@@ -10,7 +12,8 @@ use crate::exit::{Failure, Kind};
 use crate::folder;
 use crate::output;
 
-/// Reads a matrix, and the table of items that `lehr distances` wrote beside it.
+/// Reads a matrix from a file or from a folder of `lehr distances`. If `lehr distances` wrote a table of items beside
+/// it, reads this table too; otherwise numbers the items from 0.
 ///
 /// # Errors
 /// Returns a fault in a file, or a failure if the table's items are not the matrix's.
@@ -20,18 +23,18 @@ pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
     let path = if path.is_dir() && inside.is_file() { &inside } else { path };
     if path.is_dir() {
         let message =
-            format!("{}: expected dissimilarities, found a folder without {}", path.display(), folder::HEADER);
+            format!("{}: expected dissimilarities, found a folder without {}", object::shown(path), folder::HEADER);
         return Err(Failure::new(Kind::BadData, message).with_hint("lehr distances FILE --out FOLDER computes them"));
     }
     let dissimilarities = read::dissimilarities::matrix(path)?;
     let items = dissimilarities.items();
     let table = path.with_file_name(folder::IDS);
-    if dissimilarities.header().is_none() || !table.is_file() {
+    if dissimilarities.header().is_none() || !object::exists(&table) {
         let ids = (0..items).map(|item| item.to_string()).collect();
         return Ok(Matrix { dissimilarities, ids, weights: None, classes: Vec::new(), smiles: None });
     }
-    let text = std::fs::read_to_string(&table)
-        .map_err(|cause| Failure::new(Kind::Environment, format!("{}: {cause}", table.display())))?;
+    let text = io::read_to_string(read::open(&table)?)
+        .map_err(|cause| Failure::new(Kind::Environment, format!("{}: {cause}", object::shown(&table))))?;
     let names: Vec<&str> = text.lines().next().unwrap_or_default().split(',').map(|name| name.trim()).collect();
     let is_weighted = names.contains(&"weight");
     let selection = Selection {
@@ -43,7 +46,8 @@ pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
     };
     let rows = read::points(&table, &selection)?;
     if rows.len() != items {
-        let message = format!("{}: expected {items} items, as the matrix has, found {}", table.display(), rows.len());
+        let message =
+            format!("{}: expected {items} items, as the matrix has, found {}", object::shown(&table), rows.len());
         return Err(Failure::new(Kind::BadData, message));
     }
     let index = names.iter().position(|name| *name == "item").unwrap_or_default();
@@ -54,13 +58,13 @@ pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
     if !unknown.is_empty() {
         output::warning(&format!(
             "{}: Lehr does not use the columns {}; a column named weight gives the items weights",
-            table.display(),
+            object::shown(&table),
             unknown.join(", ")
         ));
     }
     let weights = rows.weights().map(<[f64]>::to_vec);
     if weights.is_some() && !quiet {
-        output::note(&format!("each item counts as many times as there were equal ones ({})", table.display()));
+        output::note(&format!("each item counts as many times as there were equal ones ({})", object::shown(&table)));
     }
     let ids = rows.ids().map_or_else(|| (0..items).map(|item| item.to_string()).collect(), <[String]>::to_vec);
     let structures = || -> Result<Vec<String>, Failure> {
@@ -73,7 +77,7 @@ pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
 
 /// Checks that the rows of the table of items are in the order of the matrix: names and weights go by position.
 fn in_order(table: &Path, index: usize, items: &[f64]) -> Result<(), Failure> {
-    let mut faults = Faults::new(table.display().to_string());
+    let mut faults = Faults::new(object::shown(&table));
     for (row, item) in items.iter().enumerate().filter(|(row, item)| **item != *row as f64) {
         faults.add_with(|| Fault {
             place: Place::Line(row as u64 + 2),
@@ -101,13 +105,13 @@ pub fn classes(matrix: &Matrix, path: &Path, column: &str, quiet: bool) -> Resul
         let shown = missing.iter().take(10).copied().collect::<Vec<_>>().join(", ");
         let message = format!(
             "{}: expected a {column} for items by the column id, found none for any of them: {shown}",
-            path.display(),
+            object::shown(path),
         );
         return Err(Failure::new(Kind::BadData, message));
     }
     if !missing.is_empty() && !quiet {
         let of = format!("{} of {} items have no {column}", missing.len(), found.len());
-        output::note(&format!("{}: {of}; the map shows them in grey", path.display()));
+        output::note(&format!("{}: {of}; the map shows them in grey", object::shown(path)));
     }
     let texts: Vec<&str> = found.iter().map(|class| class.as_deref().unwrap_or_default()).collect();
     Ok(Classes::new(column, &texts))

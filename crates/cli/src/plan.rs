@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use lehr_data::Spill;
+use lehr_data::object;
 use lehr_data::read::Selection;
 use lehr_data::scale::Scale;
 use lehr_methods::Frame;
@@ -191,7 +192,9 @@ pub(crate) fn resume_command(typed: &[OsString], out: &Path) -> String {
 pub(crate) fn command_without_end(typed: &[OsString]) -> String {
     const END: [&str; 8] =
         ["--resume", "--out", "--figure", "--clusters", "-k", "--max-clusters", "--stop-temperature", "--stop-length"];
-    command_without(typed, &END)
+    // A report is passed on, and a URL may have a key.
+    let typed: Vec<OsString> = typed.iter().map(|word| object::shown(word.as_ref()).into()).collect();
+    command_without(&typed, &END)
 }
 
 /// Returns the command line, quoted for a shell, without `--force` and without `options`, which take values.

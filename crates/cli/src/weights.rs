@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use lehr_data::Points;
+use lehr_data::object;
 use lehr_data::read::{self, Selection};
 
 use crate::exit::{Failure, Kind};
@@ -17,7 +18,7 @@ use crate::exit::{Failure, Kind};
 pub fn of_rows(rows: &[String], path: &Path, selection: &Selection) -> Result<Vec<f64>, Failure> {
     let columns = selection.weights.clone().map(|column| vec![column]);
     let table = read::points(path, &Selection { columns, weights: None, ..selection.clone() })?;
-    let bad = |message: String| Failure::new(Kind::BadData, format!("{}: {message}", path.display()));
+    let bad = |message: String| Failure::new(Kind::BadData, format!("{}: {message}", object::shown(path)));
     match table.ids() {
         Some(ids) => by_id(rows, ids, &table).map_err(bad),
         None if table.len() == rows.len() => Ok(table.column(0).collect()),

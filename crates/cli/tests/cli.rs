@@ -47,6 +47,7 @@ mod cli {
     mod trace;
     mod trace_file;
     mod unattended;
+    mod urls;
     mod workflow_files;
     mod workflows;
 }

@@ -13,7 +13,7 @@ use lehr_spill::Builder;
 use crate::error::{Error, Faults};
 use crate::points::Points;
 
-/// The Earth's mean radius in kilometres (IUGG: one third of twice the equatorial radius plus the polar radius).
+/// The Earth's mean radius in kilometres, as the IUGG defines it: (2 × equatorial radius + polar radius) / 3.
 pub const EARTH_RADIUS_KM: f64 = 6371.0088;
 
 /// Words in names that mean longitude or latitude, in lower case.

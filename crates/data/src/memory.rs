@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::error::Error;
+use crate::object;
 use crate::read::{self, Selection};
 
 /// Returns the number of bytes that can be used without swapping. The kernel estimates it; the control group and the
@@ -45,7 +46,7 @@ pub fn bytes_of_rows(path: &Path, selection: &Selection) -> Result<Option<usize>
 pub fn has_room(path: &Path, selection: &Selection) -> Result<(), Error> {
     match (bytes_of_rows(path, selection)?, available()) {
         (Some(bytes), Some(available)) if bytes as u64 > available => {
-            Err(Error::Memory { name: path.display().to_string(), bytes })
+            Err(Error::Memory { name: object::shown(path), bytes })
         }
         _ => Ok(()),
     }

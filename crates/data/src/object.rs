@@ -68,19 +68,49 @@ pub fn install(opener: Opener) {
 /// ```
 /// use lehr_data::object::url;
 /// assert_eq!(url("s3://bucket/points.csv".as_ref()), Some("s3://bucket/points.csv"));
+/// assert_eq!(url("HTTPS://host/points.csv".as_ref()), Some("HTTPS://host/points.csv"));
 /// assert_eq!(url("points.csv".as_ref()), None);
 /// ```
 pub fn url(path: &Path) -> Option<&str> {
     let text = path.to_str()?;
     let (scheme, _) = text.split_once("://")?;
     let is_scheme = scheme.len() > 1
-        && scheme.starts_with(|first: char| first.is_ascii_lowercase())
-        && scheme.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte));
+        && scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
     is_scheme.then_some(text)
 }
 
+/// Returns the name of a file or an object for messages and results. Of a URL, it leaves out the query and what stands
+/// before an `@`, because these often have a key. The name's ending tells the format.
+///
+/// # Example
+/// ```
+/// use lehr_data::object::shown;
+/// assert_eq!(shown("https://me:word@host/x.csv?signature=1#a".as_ref()), "https://host/x.csv");
+/// assert_eq!(shown("s3://bucket/a b.csv".as_ref()), "s3://bucket/a b.csv");
+/// assert_eq!(shown("what?.csv".as_ref()), "what?.csv");
+/// ```
+pub fn shown(path: &Path) -> String {
+    let Some(text) = url(path) else { return path.display().to_string() };
+    let (scheme, rest) = text.split_once("://").unwrap_or_default();
+    let rest = if is_web(scheme) { rest.split(['?', '#']).next().unwrap_or_default() } else { rest };
+    let (host, place) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = host.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{host}{place}")
+}
+
+/// Returns whether URLs of a scheme have queries. The key of an object in S3 may have a question mark.
+fn is_web(scheme: &str) -> bool {
+    ["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web))
+}
+
+/// Returns whether there is a regular file, or an object that can be opened. An object takes a request.
+pub fn exists(path: &Path) -> bool {
+    if url(path).is_some() { Opened::open(path).is_ok() } else { path.is_file() }
+}
+
 /// Returns whether a reader may open the path several times: it is a regular file or the URL of an object.
-pub(crate) fn is_lasting(path: &Path) -> bool {
+pub fn is_lasting(path: &Path) -> bool {
     url(path).is_some() || std::fs::metadata(path).is_ok_and(|about| about.is_file())
 }
 
@@ -105,7 +135,7 @@ impl From<File> for Opened {
 impl Opened {
     /// Opens a file that is not a folder, or the object of a URL.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
-        let failed = |cause| Error::Open { path: path.display().to_string(), cause };
+        let failed = |cause| Error::Open { path: shown(path), cause };
         if let Some(url) = url(path) {
             let opener = OPENER.get().ok_or_else(|| failed(io::Error::other("this program reads files only")))?;
             return opener(url).map(|object| Self { bytes: Bytes::Object(object) }).map_err(failed);

@@ -172,7 +172,7 @@ pub struct Feature {
     pub name: String,
     /// The column that the feature is made from.
     pub column: String,
-    /// How the column was read when the preparation was decided.
+    /// How the column's text became values in the table for which the preparation was made.
     pub read_as: ReadAs,
     /// The part of the column's value that the feature uses.
     pub value: FeatureValue,

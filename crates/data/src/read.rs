@@ -59,7 +59,7 @@ pub use crate::contents::Contents;
 use crate::error::Error;
 use crate::fingerprints::{FingerprintKind, Fingerprints};
 use crate::incomplete::Incomplete;
-use crate::object::is_lasting;
+use crate::object::{self, is_lasting};
 use crate::points::Points;
 use crate::sparse::{FirstColumn, Sparse};
 pub(crate) use csv::is_infinite;
@@ -390,6 +390,24 @@ pub fn incomplete_from(reader: impl Read, name: &str, selection: &Selection) -> 
 /// Returns the errors of reading the first two bytes.
 pub fn unpacked<'a>(reader: impl Read + 'a) -> std::io::Result<Box<dyn Read + 'a>> {
     Ok(Box::new(Unpacked::new(reader, u64::MAX)?))
+}
+
+/// Opens a file, or the object of a URL, for examining or copying it. Decompresses gzip.
+///
+/// # Errors
+/// Returns [`Error::Open`], [`Error::Directory`] and [`Error::Read`].
+///
+/// # Example
+/// ```
+/// use lehr_data::read;
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("a.csv");
+/// std::fs::write(&path, "x,y\n1,2\n").unwrap();
+/// assert_eq!(std::io::read_to_string(read::open(&path)?).unwrap(), "x,y\n1,2\n");
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn open(path: &Path) -> Result<Box<dyn Read>, Error> {
+    unpacked(source::open(path)?).map_err(|cause| Error::Read { name: object::shown(path), cause })
 }
 
 /// Reports faults of a selection that are visible without data.

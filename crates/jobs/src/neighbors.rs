@@ -91,8 +91,8 @@ impl std::fmt::Display for ItemId {
 /// See [`Neighbors`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Found {
-    /// The neighbours, by chosen item in the order of the request, nearest first. Items at the same distance are in the
-    /// order of the matrix. A pair without a dissimilarity is left out.
+    /// The neighbours of the chosen items: item by item in the order of the request, and for each item the nearest
+    /// first. Items at the same distance are in the order of the matrix. A pair without a dissimilarity is left out.
     pub neighbors: Vec<Neighbor>,
     /// The same as CSV with a header.
     pub csv: String,

@@ -166,8 +166,8 @@ impl OwnedRows for Records {
     }
 }
 
-/// Reads sparse rows in SciPy's compressed row format. The arrays of indices and values may be longer than the rows
-/// need. Indices have 32 or 64 bits.
+/// Reads sparse rows of float64 or float32 in SciPy's CSR format. The arrays of indices and values may be longer than
+/// the rows need. Indices have 32 or 64 bits.
 fn sparse(x: &Bound<'_, PyAny>) -> PyResult<Sparse> {
     let (_, dimension) = x.getattr("shape")?.extract::<(usize, usize)>()?;
     let starts: Vec<usize> = places(&x.getattr("indptr")?, "indptr")?;

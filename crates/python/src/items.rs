@@ -11,6 +11,7 @@ use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
 
+use crate::reading::reading;
 use crate::{arrays, errors};
 
 /// Returns the alphabet with the given name; `None` without a name.
@@ -286,13 +287,13 @@ impl Fingerprints {
 #[pyo3(signature = (path, *, alphabet = None, aligned = false))]
 pub(crate) fn read_fasta(py: Python<'_>, path: PathBuf, alphabet: Option<&str>, aligned: bool) -> PyResult<Sequences> {
     let expected = Expected { alphabet: self::alphabet(alphabet)?, is_aligned: aligned };
-    py.detach(|| fasta::sequences(&path, expected)).map(Sequences).map_err(errors::data)
+    reading(py, path, move |path| fasta::sequences(path, expected))?.map(Sequences).map_err(errors::data)
 }
 
 /// Reads the fingerprints of an FPS file, plain or gzip-compressed.
 #[pyfunction]
 pub(crate) fn read_fps(py: Python<'_>, path: PathBuf) -> PyResult<Fingerprints> {
-    py.detach(|| fps::fingerprints(&path)).map(Fingerprints).map_err(errors::data)
+    reading(py, path, fps::fingerprints)?.map(Fingerprints).map_err(errors::data)
 }
 
 /// Reads the molecules of a file of SMILES or an SD file as fingerprints, plain or gzip-compressed.
@@ -303,5 +304,5 @@ pub(crate) fn read_molecules(py: Python<'_>, path: PathBuf, fingerprint: &str) -
         let message = format!("The 'fingerprint' parameter must be 'morgan' or 'maccs'. Got {fingerprint:?} instead.");
         PyValueError::new_err(message)
     })?;
-    py.detach(|| molecules::molecules(&path, kind)).map(Fingerprints).map_err(errors::data)
+    reading(py, path, move |path| molecules::molecules(path, kind))?.map(Fingerprints).map_err(errors::data)
 }

@@ -213,8 +213,8 @@ pub(crate) fn begin(py: Python<'_>, ranks: usize) -> PyResult<(Vec<Communicator>
 }
 
 impl Program {
-    /// Waits for the ranks of the other processes to end. `own` is the error of this process. Returns the error on
-    /// which all processes agree, if there was an error.
+    /// Waits for the ranks of the other processes to end. `own` is the error of this process. Returns the message of
+    /// the error on which all processes agree, or `None` if no process failed.
     pub(crate) fn end(&self, py: Python<'_>, own: Option<Outcome>) -> PyResult<Option<String>> {
         let (reply, replies) = sync_channel(1);
         let place = self.place;

@@ -36,6 +36,7 @@ mod model_file;
 mod pairwise;
 mod ports;
 mod ranks;
+mod reading;
 mod report;
 mod services;
 mod smacof;
@@ -96,7 +97,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        lehr_stores::install();
+        lehr_stores::install(lehr_stores::Versions::Latest);
         module.add("Closed", module.py().get_type::<crate::errors::Closed>())?;
         module.add("Full", module.py().get_type::<crate::errors::Full>())?;
         module.add("RankError", module.py().get_type::<crate::errors::RankError>())?;

@@ -3,7 +3,7 @@
 //! Python passes a preparation as the JSON that the command saves with a model. So estimators can pickle the
 //! preparation, and the command and the package can read each other's preparations.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use lehr_data::describe::describe_columns;
 use lehr_data::error::{Column, Fault, Faults, Place};
@@ -19,6 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use serde::{Deserialize, Serialize};
 
+use crate::reading::reading;
 use crate::{arrays, errors, json};
 
 /// An immutable table of columns, each of numbers, times or texts.
@@ -309,7 +310,8 @@ pub(crate) fn read_table(py: Python<'_>, source: &Bound<'_, PyAny>, name: &str, 
         py.detach(|| data_frame_from(bytes, name, &form))
     } else {
         let path: PathBuf = source.extract()?;
-        py.detach(|| data_frame(Path::new(&path), &form))
+        let read = form.clone();
+        reading(py, path, move |path| data_frame(path, &read))?
     };
     let frame = frame.and_then(|frame| frame.expect_columns(&form.text).map(|()| frame));
     frame.map(Table).map_err(errors::data)

@@ -107,7 +107,8 @@ calls! {
 
 /// The first word of a fold's result if all ranks agree.
 const AGREED: u64 = 0;
-/// The first word of a fold's result if two ranks disagree. The numbers and the heads of these ranks follow.
+/// The first word of a fold's result if two ranks disagree. The next words are the numbers of the two ranks, and then
+/// their heads.
 const DISAGREED: u64 = 1;
 
 /// The number of words in the head of a message: the call, and one number. All ranks must have the same head.

@@ -289,8 +289,8 @@ impl Builder {
         self
     }
 
-    /// Calls `sink` for every worker that is in one job for longer than `limit`, from a separate thread. Default: no
-    /// thread watches.
+    /// Starts a watchdog: a thread that calls `sink` when a worker has been in one job for longer than `limit`.
+    /// Default: no thread watches.
     ///
     /// The sink runs on the watchdog's thread, once for each job that takes longer. Mark a job that blocks on purpose
     /// with [`blocking`](crate::blocking).

@@ -103,8 +103,9 @@ impl Store {
     /// Writes a state. If this method returns without a fault, the state survives a crash.
     ///
     /// # Errors
-    /// Returns [`Code::InsufficientResources`] if the state cannot be written. The file is then unchanged, unless only
-    /// the last step failed.
+    /// Returns [`Code::InsufficientResources`] if the state cannot be written. The file then still has its old content.
+    /// The exception: if only the last step fails, which forces the new name to the disk, the file already has the new
+    /// content.
     pub(crate) fn save<D: Contract>(&self, document: &D) -> Result<(), Fault> {
         let text = serde_json::to_string(document).map_err(|error| {
             Fault::new(Code::OperationFailed, "the state has no form in JSON").log(error.to_string())

@@ -8,6 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use hyper::Uri;
 use lehr_services::{Code, Fault};
+use url::Url;
 
 /// The beginning of the URL of an object in S3.
 const S3: &str = "s3://";
@@ -93,19 +94,10 @@ impl Target {
     }
 
     /// Returns the URL of a redirect from this target. `location` may be relative.
-    pub(crate) fn join(&self, location: &str) -> String {
+    pub(crate) fn join(&self, location: &str) -> Option<String> {
         let scheme = if self.is_tls { "https" } else { "http" };
-        if location.contains("://") {
-            location.to_owned()
-        } else if location.starts_with("//") {
-            format!("{scheme}:{location}")
-        } else if location.starts_with('/') {
-            format!("{scheme}://{}{location}", self.authority())
-        } else {
-            let path = self.path.split('?').next().unwrap_or("/");
-            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-            format!("{scheme}://{}{folder}/{location}", self.authority())
-        }
+        let own = Url::parse(&format!("{scheme}://{}{}", self.authority(), self.path)).ok()?;
+        own.join(location).ok().map(String::from)
     }
 }
 
@@ -350,9 +342,11 @@ mod tests {
             ("b", "https://a.example/x/b"),
             ("//c.example/d", "https://c.example/d"),
             ("http://e.example/", "http://e.example/"),
+            ("?page=2", "https://a.example/x/y?page=2"),
+            ("/login?next=http://e.example/", "https://a.example/login?next=http://e.example/"),
         ];
         for (location, expected) in cases {
-            assert_eq!(from.join(location), expected);
+            assert_eq!(from.join(location).as_deref(), Some(expected));
         }
     }
 }

@@ -189,7 +189,7 @@ impl PubChem {
     /// Queries the public PubChem server.
     ///
     /// # Errors
-    /// Returns the errors of [`Getter::new`].
+    /// Returns [`Code::InsufficientResources`] if no thread can be started, as [`Getter::new`] does.
     ///
     /// # Example
     /// See [`PubChem`].

@@ -183,7 +183,10 @@ async fn follow(
 ) -> Result<Response<Incoming>, Fault> {
     let mut target = match allowed.is_object(&asked.url)? {
         // The server's address is the operator's, as the bucket is. Each attempt has a signature of its own.
-        true => Target::of(&lehr_stores::signed(&asked.url).await.map_err(|error| unsigned(&error))?)?,
+        true => {
+            let signed = lehr_stores::signed(&asked.url).await.map_err(|error| unsigned(&error))?;
+            Target::of(&signed).map_err(|_| Fault::new(Code::InvalidValue, "the address of the S3 server is wrong"))?
+        }
         false => allowed.target(&asked.url)?,
     };
     let mut redirections = 0;
@@ -195,7 +198,8 @@ async fn follow(
         let refuse =
             |what: &str| Fault::new(Code::PermissionDenied, format!("{} redirects {what}", target.authority()));
         let location = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
-        let location = target.join(location.ok_or_else(|| refuse("to nowhere"))?);
+        let location =
+            target.join(location.ok_or_else(|| refuse("to nowhere"))?).ok_or_else(|| refuse("to what is no URL"))?;
         redirections += 1;
         if redirections > bounds.redirects {
             return Err(refuse(&format!("more than {} times", bounds.redirects)));
@@ -203,7 +207,9 @@ async fn follow(
         if asked.post.is_some() {
             return Err(refuse("what was posted"));
         }
-        let next = allowed.target(&location).map_err(|fault| refuse(&format!("to {location:?}")).caused_by(&fault))?;
+        // A query may have a signature, with which anybody can read the file.
+        let (place, _) = location.split_once('?').unwrap_or((&location, ""));
+        let next = allowed.target(&location).map_err(|fault| refuse(&format!("to {place:?}")).caused_by(&fault))?;
         if target.is_tls && !next.is_tls {
             return Err(refuse("from TLS to no TLS"));
         }
@@ -212,7 +218,9 @@ async fn follow(
 }
 
 fn unsigned(error: &std::io::Error) -> Fault {
-    Fault::new(Code::PermissionDenied, format!("the request cannot be signed for S3: {error}"))
+    // What a cloud does not answer now, it may answer later; a wrong URL stays wrong.
+    let code = if error.kind() == std::io::ErrorKind::InvalidInput { Code::InvalidValue } else { Code::Unavailable };
+    Fault::new(code, format!("the request cannot be signed for S3: {error}"))
 }
 
 fn unreachable(target: &Target, why: impl fmt::Display) -> Fault {

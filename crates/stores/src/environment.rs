@@ -10,7 +10,7 @@ const CREDENTIALS: [&str; 5] = [
     "AWS_SKIP_SIGNATURE",
 ];
 
-/// Returns whether the environment says how to sign requests.
+/// Returns whether the environment says how to sign requests. Empty variables count as unset.
 pub fn has_credentials() -> bool {
-    CREDENTIALS.iter().any(|name| std::env::var_os(name).is_some())
+    CREDENTIALS.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
 }

@@ -33,6 +33,14 @@ fn words(error: &object_store::Error) -> String {
     }
 }
 
+/// Returns whether a store refuses a range, because the object is empty or because it sends only whole objects.
+pub fn is_of_range(error: &object_store::Error) -> bool {
+    let text = innermost(error);
+    matches!(error, object_store::Error::NotSupported { .. })
+        || text.contains("416 Range")
+        || text.contains("non-partial")
+}
+
 fn innermost(error: &object_store::Error) -> String {
     let mut cause: &dyn Error = error;
     while let Some(next) = cause.source() {

@@ -14,7 +14,7 @@ use hyper::header::{self, HeaderValue};
 use hyper::{Method, Uri};
 use hyper_util::rt::TokioIo;
 use lehr_node::Trust;
-use lehr_sync::{Arc, Mutex};
+use lehr_sync::{Arc, Moment, Mutex};
 use object_store::ClientOptions;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse, HttpResponseBody,
@@ -23,14 +23,17 @@ use object_store::client::{
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
+use url::Url;
 
 /// The maximum time until a host accepts a connection.
-const CONNECT: Duration = Duration::from_secs(10);
+const CONNECT: Duration = Duration::from_secs(5);
 /// The same for the address at which a cloud's machines find their role. Elsewhere nobody answers there.
 const CONNECT_TO_ROLE: Duration = Duration::from_secs(1);
 const ROLE: &str = "169.254.169.254";
 /// The maximum time until the head of a response arrives.
-const ANSWER: Duration = Duration::from_secs(60);
+const ANSWER: Duration = Duration::from_secs(20);
+/// The maximum time for which an idle connection is used again. Later, a router may have forgotten it.
+const FRESH: Duration = Duration::from_secs(15);
 /// The maximum number of redirections.
 const REDIRECTS: usize = 5;
 /// The number of idle connections that are kept for each host.
@@ -42,9 +45,15 @@ pub struct Http {
     shared: Arc<Shared>,
 }
 
+/// A connection, and the time since which it is idle.
+struct Idle {
+    sender: SendRequest<HttpRequestBody>,
+    since: Moment,
+}
+
 #[derive(Default)]
 struct Shared {
-    idle: Mutex<HashMap<String, Vec<SendRequest<HttpRequestBody>>>>,
+    idle: Mutex<HashMap<String, Vec<Idle>>>,
     trust: Mutex<Option<Trust>>,
 }
 
@@ -72,7 +81,7 @@ impl HttpService for Http {
             let is_redirection = is_open && matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
             let location = response.headers().get(header::LOCATION).and_then(|place| place.to_str().ok());
             let Some(location) = location.filter(|_| is_redirection) else { return Ok(response) };
-            let next = joined(&uri, location).ok_or_else(|| refused(&uri, &format!("redirects to {location:?}")))?;
+            let next = joined(&uri, location).ok_or_else(|| refused(&uri, "redirects to what is no URL"))?;
             if uri.scheme_str() == Some("https") && next.scheme_str() != Some("https") {
                 return Err(refused(&uri, "redirects from TLS to no TLS"));
             }
@@ -92,6 +101,10 @@ impl Http {
         let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
             return Err(refused(&uri, "is no address of a web server"));
         };
+        // Text before an @ would be a password, or make one host look like another.
+        if authority.as_str().contains('@') {
+            return Err(refused(&uri, "must not follow a user name or a password"));
+        }
         let key = format!("{scheme}://{authority}");
         let mut sender = match self.idle(&key) {
             Some(sender) => sender,
@@ -117,12 +130,8 @@ impl Http {
     fn idle(&self, key: &str) -> Option<SendRequest<HttpRequestBody>> {
         let mut idle = self.shared.idle.lock();
         let kept = idle.get_mut(key)?;
-        while let Some(sender) = kept.pop() {
-            if sender.is_ready() {
-                return Some(sender);
-            }
-        }
-        None
+        kept.retain(|one| one.sender.is_ready() && one.since.elapsed() < FRESH);
+        kept.pop().map(|one| one.sender)
     }
 
     /// Keeps a connection as soon as the body of its response has been read.
@@ -134,15 +143,17 @@ impl Http {
                 let mut idle = shared.idle.lock();
                 let kept = idle.entry(key).or_default();
                 if kept.len() < IDLE {
-                    kept.push(sender);
+                    kept.push(Idle { sender, since: Moment::now() });
                 }
             }
         });
     }
 
     async fn connection(&self, uri: &Uri, is_tls: bool) -> Result<SendRequest<HttpRequestBody>, HttpError> {
-        let unreachable = |why: String| wrong(HttpErrorKind::Connect, io::Error::other(why));
         let host = uri.host().unwrap_or_default();
+        // Only a cloud has an address of roles, so asking again would not help.
+        let kind = if host == ROLE { HttpErrorKind::Unknown } else { HttpErrorKind::Connect };
+        let unreachable = |why: String| wrong(kind, io::Error::other(why));
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         let port = uri.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
         let limit = if host == ROLE { CONNECT_TO_ROLE } else { CONNECT };
@@ -187,19 +198,7 @@ where
 
 /// Returns the URL of a redirection, which may be relative.
 fn joined(from: &Uri, location: &str) -> Option<Uri> {
-    if location.contains("://") {
-        return location.parse().ok();
-    }
-    let (scheme, authority) = (from.scheme_str()?, from.authority()?);
-    let text = if location.starts_with("//") {
-        format!("{scheme}:{location}")
-    } else if location.starts_with('/') {
-        format!("{scheme}://{authority}{location}")
-    } else {
-        let folder = from.path().rsplit_once('/').map_or("", |(folder, _)| folder);
-        format!("{scheme}://{authority}{folder}/{location}")
-    };
-    text.parse().ok()
+    Url::parse(&from.to_string()).ok()?.join(location).ok()?.as_str().parse().ok()
 }
 
 fn wrong(kind: HttpErrorKind, error: impl std::error::Error + Send + Sync + 'static) -> HttpError {
@@ -207,10 +206,7 @@ fn wrong(kind: HttpErrorKind, error: impl std::error::Error + Send + Sync + 'sta
 }
 
 fn refused(uri: &Uri, what: &str) -> HttpError {
-    wrong(
-        HttpErrorKind::Unknown,
-        io::Error::other(format!("{} {what}", uri.authority().map_or("", |host| host.as_str()))),
-    )
+    wrong(HttpErrorKind::Unknown, io::Error::other(format!("{} {what}", uri.host().unwrap_or("the URL"))))
 }
 
 #[cfg(test)]
@@ -225,6 +221,9 @@ mod tests {
             ("//b.example/z", "https://b.example/z"),
             ("/z", "https://a.example/z"),
             ("z?q=1", "https://a.example/x/z?q=1"),
+            ("?page=2", "https://a.example/x/y.csv?page=2"),
+            ("../z", "https://a.example/z"),
+            ("/login?next=http://c.example/", "https://a.example/login?next=http://c.example/"),
         ] {
             assert_eq!(joined(&from, location).unwrap().to_string(), expected);
         }

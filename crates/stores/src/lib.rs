@@ -6,7 +6,7 @@
 //!
 //! | wanted | found |
 //! | --- | --- |
-//! | readers that take URLs | [`install`] |
+//! | readers that take URLs | [`install`], [`Versions`] |
 //! | one object | [`open`] |
 //! | a URL with which others can read an object for an hour | [`signed`] |
 //!
@@ -23,7 +23,7 @@ mod http;
 mod open;
 mod pieces;
 
-pub use open::{install, open, signed};
+pub use open::{Versions, install, open, signed};
 
 /// The example of the crate's README.
 #[cfg(doctest)]

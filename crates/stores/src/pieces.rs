@@ -11,7 +11,7 @@ use lehr_sync::Arc;
 use object_store::path::Path;
 use object_store::{Error, GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore};
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
@@ -27,8 +27,7 @@ const SILENCE: Duration = Duration::from_secs(60);
 
 /// An object whose beginning was requested.
 pub struct Stored {
-    pub store: Arc<dyn ObjectStore>,
-    pub path: Path,
+    pub source: Source,
     pub handle: Handle,
     pub version: Version,
     /// The first bytes.
@@ -41,7 +40,7 @@ impl std::fmt::Debug for Stored {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
             .debug_struct("Stored")
-            .field("path", &self.path)
+            .field("path", &self.source.path)
             .field("version", &self.version)
             .finish_non_exhaustive()
     }
@@ -78,12 +77,14 @@ impl Object for Stored {
         let head = self.head.slice(self.head.len().min(usize::try_from(range.start).unwrap_or(usize::MAX))..);
         let next = range.start + head.len() as u64;
         Box::new(Pieces {
-            source: Source { store: self.store.clone(), path: self.path.clone(), version: self.version.clone() },
+            source: self.source.clone(),
+            version: self.version.clone(),
             handle: self.handle.clone(),
             next,
             end: range.end,
             size: FIRST.min(piece as u64).max(1),
             size_max: piece as u64,
+            fault: None,
             waiting: VecDeque::new(),
             current: head,
         })
@@ -95,47 +96,51 @@ impl Stored {
     fn whole(&self, range: Range<u64>) -> Box<dyn Read + Send> {
         if range != (0..self.version.bytes) {
             let why = "the server sends only whole files, and this format is read in parts; download the file first";
-            return Box::new(Failing(Some(io::Error::other(why))));
+            return Box::new(Failing(why));
         }
         let (sender, pieces) = mpsc::channel(AHEAD);
-        let source = Source { store: self.store.clone(), path: self.path.clone(), version: self.version.clone() };
+        let (source, version) = (self.source.clone(), self.version.clone());
         self.handle.spawn(async move {
-            if let Err(error) = source.send_all(&sender).await {
+            if let Err(error) = source.send_all(&version, &sender).await {
                 let _ = sender.send(Err(error)).await;
             }
         });
-        Box::new(Whole { pieces, current: Bytes::new(), left: self.version.bytes })
+        Box::new(Whole { pieces, fault: None, current: Bytes::new(), left: self.version.bytes })
     }
 }
 
-/// The source of one version's bytes.
+/// The place of an object, and the limit of requests.
 #[derive(Clone)]
-struct Source {
-    store: Arc<dyn ObjectStore>,
-    path: Path,
-    version: Version,
+pub struct Source {
+    pub store: Arc<dyn ObjectStore>,
+    pub path: Path,
+    pub limit: Arc<Semaphore>,
+}
+
+/// Returns the error for an object of which another version was begun.
+pub fn changed() -> io::Error {
+    io::Error::other("the object changed while it was read; start again")
 }
 
 impl Source {
-    async fn get(&self, range: Option<GetRange>) -> io::Result<GetResult> {
+    async fn get(&self, version: &Version, range: Option<GetRange>) -> io::Result<GetResult> {
         let options = GetOptions { range, ..GetOptions::default() };
         let got = self.store.get_opts(&self.path, options).await.map_err(|error| fault(&error))?;
-        if Version::of(&got.meta) != self.version {
-            return Err(io::Error::other("the object changed while it was read; start again"));
-        }
-        Ok(got)
+        if Version::of(&got.meta) == *version { Ok(got) } else { Err(changed()) }
     }
 
-    async fn piece(self, range: Range<u64>) -> io::Result<Bytes> {
+    async fn piece(&self, version: &Version, range: Range<u64>) -> io::Result<Bytes> {
         let bytes = range.end - range.start;
-        let got = self.get(Some(GetRange::Bounded(range))).await?;
+        // Nobody closes the limit.
+        let _turn = self.limit.acquire().await;
+        let got = self.get(version, Some(GetRange::Bounded(range))).await?;
         let piece = collected(got).await.map_err(|error| fault(&error))?;
         // The length of the response was checked against the header, and HTTP requires that all of it arrives.
         if piece.len() as u64 == bytes { Ok(piece) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
-    async fn send_all(&self, sender: &mpsc::Sender<io::Result<Bytes>>) -> io::Result<()> {
-        let got = self.get(None).await?;
+    async fn send_all(&self, version: &Version, sender: &mpsc::Sender<io::Result<Bytes>>) -> io::Result<()> {
+        let got = self.get(version, None).await?;
         let mut stream = got.into_stream();
         while let Some(bytes) = next(&mut stream).await.map_err(|error| fault(&error))? {
             if sender.send(Ok(bytes)).await.is_err() {
@@ -172,6 +177,7 @@ pub async fn collected(got: GetResult) -> Result<Bytes, Error> {
 /// A reader of a range, in pieces.
 struct Pieces {
     source: Source,
+    version: Version,
     handle: Handle,
     /// The beginning of the next piece to request.
     next: u64,
@@ -179,6 +185,8 @@ struct Pieces {
     /// The size of the next piece.
     size: u64,
     size_max: u64,
+    /// Why reading has ended early. Later reads must not skip to the next piece.
+    fault: Option<String>,
     waiting: VecDeque<Requested>,
     current: Bytes,
 }
@@ -201,10 +209,19 @@ impl Drop for Ended {
 impl Read for Pieces {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.current.is_empty() {
+            if let Some(fault) = &self.fault {
+                return Err(io::Error::other(fault.clone()));
+            }
             self.request();
             let Some(Requested { piece, task: _task }) = self.waiting.pop_front() else { return Ok(0) };
             let ended = |_| io::Error::other("the thread of the stores has ended");
-            self.current = piece.blocking_recv().map_err(ended)??;
+            match piece.blocking_recv().map_err(ended).flatten() {
+                Ok(piece) => self.current = piece,
+                Err(error) => {
+                    self.fault = Some(error.to_string());
+                    self.waiting.clear();
+                }
+            }
         }
         Ok(taken(&mut self.current, buffer))
     }
@@ -213,13 +230,13 @@ impl Read for Pieces {
 impl Pieces {
     fn request(&mut self) {
         while self.next < self.end && self.waiting.len() < AHEAD {
-            let range = self.next..self.end.min(self.next + self.size);
+            let range = self.next..self.end.min(self.next.saturating_add(self.size));
             self.next = range.end;
-            self.size = (2 * self.size).min(self.size_max).max(1);
+            self.size = self.size.saturating_mul(2).min(self.size_max).max(1);
             let (answer, piece) = oneshot::channel();
-            let source = self.source.clone();
+            let (source, version) = (self.source.clone(), self.version.clone());
             let task = self.handle.spawn(async move {
-                let _ = answer.send(source.piece(range).await);
+                let _ = answer.send(source.piece(&version, range).await);
             });
             self.waiting.push_back(Requested { piece, task: Ended(task.abort_handle()) });
         }
@@ -229,6 +246,8 @@ impl Pieces {
 /// A reader of a whole object, in one response.
 struct Whole {
     pieces: mpsc::Receiver<io::Result<Bytes>>,
+    /// Why reading has ended early.
+    fault: Option<String>,
     current: Bytes,
     /// The bytes that have not arrived.
     left: u64,
@@ -237,11 +256,15 @@ struct Whole {
 impl Read for Whole {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.current.is_empty() {
+            if let Some(fault) = &self.fault {
+                return Err(io::Error::other(fault.clone()));
+            }
             match self.pieces.blocking_recv() {
-                Some(piece) => {
-                    self.current = piece?;
+                Some(Ok(piece)) => {
+                    self.current = piece;
                     self.left = self.left.saturating_sub(self.current.len() as u64);
                 }
+                Some(Err(error)) => self.fault = Some(error.to_string()),
                 None if self.left > 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                 None => return Ok(0),
             }
@@ -258,10 +281,10 @@ fn taken(piece: &mut Bytes, buffer: &mut [u8]) -> usize {
 }
 
 /// A reader that fails.
-struct Failing(Option<io::Error>);
+struct Failing(&'static str);
 
 impl Read for Failing {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        self.0.take().map_or(Ok(0), Err)
+        Err(io::Error::other(self.0))
     }
 }

@@ -1,4 +1,5 @@
-//! A web server on loopback that has one object, with the faults that a test wants. It keeps connections open.
+//! A web server on loopback that has one object, or the files of a folder, with the faults that a test wants. It keeps
+//! connections open.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -30,20 +31,27 @@ pub enum Answer {
 #[derive(Clone)]
 pub struct StandIn {
     pub address: SocketAddr,
-    content: Arc<Vec<u8>>,
+    content: Arc<Content>,
     asked: Arc<Mutex<Vec<Asked>>>,
     /// The number of accepted connections.
     connections: Arc<Mutex<usize>>,
 }
+
+/// The bytes of a path without its query, if there is such an object.
+type Content = dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync;
 
 type Choose = dyn Fn(usize, &Asked) -> Answer + Send + Sync;
 
 impl StandIn {
     /// Serves `content`; `choose` decides how, by the number of the request and the request.
     pub fn new(content: Vec<u8>, choose: impl Fn(usize, &Asked) -> Answer + Send + Sync + 'static) -> Self {
+        Self::of(Arc::new(move |_: &str| Some(content.clone())), choose)
+    }
+
+    fn of(content: Arc<Content>, choose: impl Fn(usize, &Asked) -> Answer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let server = Self { address, content: Arc::new(content), asked: Arc::default(), connections: Arc::default() };
+        let server = Self { address, content, asked: Arc::default(), connections: Arc::default() };
         let (own, choose): (_, Arc<Choose>) = (server.clone(), Arc::new(choose));
         let accept = move || {
             for stream in listener.incoming() {
@@ -54,6 +62,14 @@ impl StandIn {
         };
         std::thread::Builder::new().spawn(accept).unwrap();
         server
+    }
+
+    /// Serves the files of a folder.
+    #[allow(dead_code, reason = "each test program has the functions of all")]
+    pub fn of_folder(folder: std::path::PathBuf) -> Self {
+        Self::of(Arc::new(move |path: &str| std::fs::read(folder.join(path.trim_start_matches('/'))).ok()), |_, _| {
+            Answer::Content("a")
+        })
     }
 
     pub fn url(&self, path: &str) -> String {
@@ -75,22 +91,29 @@ impl StandIn {
 
     fn serve(&self, mut stream: TcpStream, choose: &Choose) {
         let mut reader = BufReader::new(stream.try_clone().unwrap());
-        while let Some(asked) = read(&mut reader, self.content.len()) {
+        while let Some(mut asked) = read(&mut reader) {
+            let content = (self.content)(asked.path.split('?').next().unwrap_or_default());
+            let total = content.as_ref().map_or(0, Vec::len);
+            asked.range = asked.range.map(|range| range.start.min(total)..range.end.min(total));
             let number = {
                 let mut all = self.asked.lock();
                 all.push(asked.clone());
                 all.len() - 1
             };
-            let range = asked.range.clone().unwrap_or(0..self.content.len());
-            let total = self.content.len();
-            let (head, body, breaks) = match choose(number, &asked) {
+            let range = asked.range.clone().unwrap_or(0..total);
+            let chosen = choose(number, &asked);
+            let (chosen, content) = match content {
+                Some(content) => (chosen, content),
+                None => (Answer::Status("404 Not Found", String::new()), Vec::new()),
+            };
+            let (head, body, breaks) = match chosen {
                 Answer::Status(status, header) => (format!("HTTP/1.1 {status}\r\n{header}"), &[][..], None),
-                Answer::Whole => ("HTTP/1.1 200 OK\r\n".to_owned(), &self.content[..], None),
+                Answer::Whole => ("HTTP/1.1 200 OK\r\n".to_owned(), &content[..], None),
                 Answer::Content(_) | Answer::Broken(..) if asked.range.is_some() && range.is_empty() => {
                     (format!("HTTP/1.1 416 Range Not Satisfiable\r\ncontent-range: bytes */{total}\r\n"), &[][..], None)
                 }
-                Answer::Content(tag) => (partial(tag, &asked, &range, total), &self.content[range], None),
-                Answer::Broken(tag, after) => (partial(tag, &asked, &range, total), &self.content[range], Some(after)),
+                Answer::Content(tag) => (partial(tag, &asked, &range, total), &content[range], None),
+                Answer::Broken(tag, after) => (partial(tag, &asked, &range, total), &content[range], Some(after)),
             };
             let head = format!("{head}content-length: {}\r\n\r\n", body.len());
             let sent = breaks.map_or(body, |after| &body[..body.len().min(after)]);
@@ -113,7 +136,7 @@ fn partial(tag: &str, asked: &Asked, range: &Range<usize>, total: usize) -> Stri
     }
 }
 
-fn read(reader: &mut impl BufRead, total: usize) -> Option<Asked> {
+fn read(reader: &mut impl BufRead) -> Option<Asked> {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
         if reader.read_line(&mut head).ok()? == 0 {
@@ -126,7 +149,7 @@ fn read(reader: &mut impl BufRead, total: usize) -> Option<Asked> {
     let range = wanted.and_then(|wanted| {
         let (first, last) = wanted.split_once('-')?;
         let (first, last) = (first.parse::<usize>().ok()?, last.parse::<usize>().ok()?);
-        Some(first.min(total)..(last + 1).min(total))
+        Some(first..last + 1)
     });
     Some(Asked { path, range })
 }

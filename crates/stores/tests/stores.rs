@@ -56,7 +56,7 @@ fn fault_of(url: &str) -> String {
 
 #[test]
 fn an_object_is_read_as_a_file() {
-    lehr_stores::install();
+    lehr_stores::install(lehr_stores::Versions::Latest);
     let folder = tempfile::tempdir().unwrap();
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     packed.write_all(&table()).unwrap();
@@ -93,7 +93,7 @@ fn an_object_is_read_as_a_file() {
 
 #[test]
 fn only_the_chosen_columns_travel() {
-    lehr_stores::install();
+    lehr_stores::install(lehr_stores::Versions::Latest);
     let folder = tempfile::tempdir().unwrap();
     let (path, content) = (folder.path().join("columns.parquet"), columns());
     std::fs::write(&path, &content).unwrap();
@@ -108,7 +108,7 @@ fn only_the_chosen_columns_travel() {
 
 #[test]
 fn an_array_in_columns_is_read_in_parts() {
-    lehr_stores::install();
+    lehr_stores::install(lehr_stores::Versions::Latest);
     let header = "{'descr': '<f8', 'fortran_order': True, 'shape': (3, 2), }";
     let mut content = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
     content.extend_from_slice(format!("{header:<117}\n").as_bytes());
@@ -126,7 +126,7 @@ fn connections_are_kept() {
     }
     // Three pieces are on their way at a time.
     assert!(server.asked().len() >= 15);
-    assert!(server.connections() <= 5, "{}", server.connections());
+    assert!(server.connections() <= 10, "{} for {}", server.connections(), server.asked().len());
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn a_change_meanwhile_is_an_error() {
 
 #[test]
 fn a_server_may_send_only_whole_files() {
-    lehr_stores::install();
+    lehr_stores::install(lehr_stores::Versions::Latest);
     let server = StandIn::new(table(), |_, _| Answer::Whole);
     let url = server.url("/points.csv");
     assert_eq!(read_to_end(&url).unwrap(), table());

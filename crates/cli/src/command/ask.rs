@@ -92,7 +92,7 @@ pub fn refused(fault: &Fault) -> Failure {
     Failure::new(kind, fault.reason())
 }
 
-/// Reads the token in a file.
+/// Reads the token from a file, without the white space around it.
 ///
 /// # Errors
 /// Returns [`Kind::Environment`] if the file cannot be read.

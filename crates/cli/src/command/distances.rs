@@ -5,6 +5,7 @@ use std::io::Write as _;
 
 use lehr_data::dissimilarities::{Dissimilarities, Element, FORMAT, Form, Header};
 use lehr_data::duplicates::Duplicates;
+use lehr_data::object;
 use lehr_data::read;
 use lehr_data::write::dissimilarities::{Extent, header, numbers};
 use lehr_distances::checkpoint::{Log, LogReader};
@@ -38,7 +39,7 @@ pub fn run(arguments: DistancesArguments, typed: &[OsString], group: &ProcessGro
     let Holds::Items(kind) = plan.holds else { return convert(&plan) };
     let mut items = items::as_given(kind, &plan.options, plan.delimiter, &plan.input)?.scaled(&plan.options);
     let left_out = if let Items::Records(records) = &items { records.left_out() } else { &[] };
-    let name = plan.input.display().to_string();
+    let name = object::shown(&plan.input);
     reading_warnings(&name, left_out, Some(&items.ids())).iter().for_each(|warning| output::warning(warning));
     if let Items::Records(records) = &items
         && plan.options.columns.is_none()
@@ -62,7 +63,8 @@ pub fn run(arguments: DistancesArguments, typed: &[OsString], group: &ProcessGro
             Some(collapsed) if collapsed.ids.len() > 1 => format!("{}, all equal", collapsed.ids.len()),
             _ => "1".to_owned(),
         };
-        let message = format!("{}: expected at least 2 items, which make a pair, found {found}", plan.input.display());
+        let message =
+            format!("{}: expected at least 2 items, which make a pair, found {found}", object::shown(&plan.input));
         return Err(Failure::new(Kind::BadData, message));
     }
     let from = Given { sampled_from, collapsed: collapsed.as_ref() };
@@ -164,7 +166,7 @@ pub(super) fn described(
         mean: facts.mean,
         metric: metric.name().into(),
         parameters: metric.parameters(),
-        source: plan.input.display().to_string(),
+        source: object::shown(&plan.input),
         fingerprint: format!("{:016x}", metric.fingerprint()),
     }
 }
@@ -329,7 +331,7 @@ fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
         return Err(Failure::new(Kind::Usage, "a matrix that is only converted leaves no checkpoint to --resume"));
     }
     let is_raw = plan.input.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("bin"))
-        && !plan.input.with_extension("json").is_file();
+        && !object::exists(&plan.input.with_extension("json"));
     let matrix: Dissimilarities = if is_raw {
         read::dissimilarities::big_endian_rows(&plan.input, GROUP_SCALE)?
     } else {
@@ -341,8 +343,15 @@ fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
         None => Vec::new(),
         Some(_) => [folder::IDS, folder::MEMBERS]
             .into_iter()
-            .filter_map(|name| Some((name, std::fs::read(plan.input.with_file_name(name)).ok()?)))
-            .collect(),
+            .map(|name| (name, plan.input.with_file_name(name)))
+            .filter(|(_, file)| object::exists(file))
+            .map(|(name, file)| {
+                let mut bytes = Vec::new();
+                let failed = |cause| lehr_data::Error::Read { name: object::shown(&file), cause };
+                read::open(&file)?.read_to_end(&mut bytes).map_err(failed)?;
+                Ok((name, bytes))
+            })
+            .collect::<Result<_, lehr_data::Error>>()?,
     };
     let items = matrix.items();
     let mut folder = Folder::claim(&plan.out, Results::Matrix, Some(&plan.input), plan.force, None)?;
@@ -350,8 +359,11 @@ fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
     let mut extent = Extent::default();
     (0..items).for_each(|i| (i + 1..items).for_each(|j| extent.add(value(i, j))));
     if plan.element == Element::F32 && extent.largest > f64::from(f32::MAX) {
-        let message =
-            format!("{}: expected dissimilarities that fit into f32, found {:e}", plan.input.display(), extent.largest);
+        let message = format!(
+            "{}: expected dissimilarities that fit into f32, found {:e}",
+            object::shown(&plan.input),
+            extent.largest
+        );
         return Err(Failure::new(Kind::BadData, message).with_hint("--element f64 stores larger ones"));
     }
     let parameters: Map<String, Value> = matrix.header().map_or_else(Map::new, |header| header.parameters.clone());
@@ -370,7 +382,7 @@ fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
         mean: extent.mean(),
         metric: matrix.header().map_or_else(|| "as given".to_owned(), |header| header.metric.clone()),
         parameters,
-        source: plan.input.display().to_string(),
+        source: object::shown(&plan.input),
         fingerprint: matrix.header().map_or_else(String::new, |header| header.fingerprint.clone()),
     };
     write(

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::FromArgMatches;
 use lehr_data::memory;
+use lehr_data::object;
 use lehr_data::read::Selection;
 use lehr_methods::Takes;
 use lehr_ranks::{Communicator, Error, Job, Outcome, Processes};
@@ -188,6 +189,8 @@ fn pairs(items: usize, width: u64) -> u64 {
 /// Checks that an input exists, before a job waits in a queue for it.
 fn is_there(path: &Path) -> Result<(), Failure> {
     match std::fs::metadata(path) {
+        // The job itself asks for an object.
+        _ if object::url(path).is_some() => Ok(()),
         Ok(_) => Ok(()),
         Err(cause) => Err(Failure::new(Kind::Environment, format!("{}: {cause}", path.display()))),
     }

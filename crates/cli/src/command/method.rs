@@ -8,6 +8,7 @@ mod summary;
 
 use std::io::Write;
 
+use lehr_data::object;
 use lehr_data::read::Selection;
 use lehr_data::scale::Scale;
 use lehr_data::write::npy;
@@ -140,7 +141,7 @@ pub fn publish(
         staged.write(folder::MODEL, |out| out.write_all(learnt.as_bytes()))?;
     }
     phases.push(("writing tables".to_owned(), clock.seconds()));
-    let source = plan.source.path.display().to_string();
+    let source = object::shown(&plan.source.path);
     let mut figure = None;
     if let Some(file) = &plan.figure {
         let clock = Stopwatch::start();

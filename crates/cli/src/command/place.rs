@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use lehr_data::FingerprintKind;
+use lehr_data::object;
 use lehr_data::read::molecules::Notation;
 use lehr_data::read::{self, Selection};
 use lehr_data::write::csv::Table;
@@ -74,7 +75,7 @@ pub fn run(arguments: PlaceArguments, typed: &[OsString]) -> Result<(), Failure>
     let rows = map.rows_of(&reference, &plan.among)?;
     let new = more(&reference, &of_file(&plan.input), plan.delimiter, &plan.input)?;
     let both = reference.joined(&rows, &new, &plan.options).map_err(|what| {
-        Failure::new(Kind::BadData, format!("{}: {what}, as {} has", plan.input.display(), plan.among.display()))
+        Failure::new(Kind::BadData, format!("{}: {what}, as {} has", object::shown(&plan.input), plan.among.display()))
     })?;
     if interrupt.is_requested() {
         return Err(Failure::new(Kind::Stopped, "stopped while reading; nothing was written"));
@@ -204,7 +205,7 @@ impl Map {
         let completed = plan.options.clone().completed(metric, &known);
         let options = completed.map_err(|differs| other_option(&self.folder, &differs))?;
         if options.suits(plan.kind).is_err() {
-            let (input, found) = (plan.input.display(), plan.kind.name());
+            let (input, found) = (object::shown(&plan.input), plan.kind.name());
             let message = format!("{input}: expected items of the kind in the map in {}, found {found}", self.folder);
             return Err(Failure::new(Kind::Usage, message));
         }
@@ -430,7 +431,7 @@ impl Unknown {
     fn failure(&self, plan: &PlacePlan) -> Failure {
         let message = format!(
             "{}: no item has enough known dissimilarities to items of the map to be placed: {}",
-            plan.input.display(),
+            object::shown(&plan.input),
             self.named
         );
         Failure::new(Kind::BadData, message).with_hint("place them in a map that has items like them")
@@ -458,7 +459,7 @@ fn write(
         "version": env!("CARGO_PKG_VERSION"),
         "method": summary::PLACING,
         "input": {
-            "source": plan.input.display().to_string(),
+            "source": object::shown(&plan.input),
             "items": ids.len(),
             "map": map.folder,
             "items_of_the_map": map.ids.len(),
@@ -515,7 +516,7 @@ fn write(
     // once.
     let among_new: HashSet<&str> =
         if plan.among == plan.input { ids.iter().map(String::as_str).collect() } else { HashSet::new() };
-    let source = plan.input.display().to_string();
+    let source = object::shown(&plan.input);
     let page = Placed {
         source: &source,
         folder: &map.folder,

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use lehr_data::frame::DataFrame;
+use lehr_data::object;
 use lehr_data::read::molecules::Notation;
 use lehr_data::read::{self, Selection, Table, TableForm};
 use lehr_data::scale::Scale;
@@ -68,11 +69,11 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         _ => {}
     }
     let tell = |said: &Predicted| {
-        said.notes().iter().for_each(|note| output::warning(&format!("{}: {note}", input.display())));
+        said.notes().iter().for_each(|note| output::warning(&format!("{}: {note}", object::shown(&input))));
     };
     let refused = |refusal: Refusal| match refusal {
         Refusal::Unsuited { expected, found } => {
-            Failure::new(Kind::BadData, format!("{}: expected {expected}, found {found}", input.display()))
+            Failure::new(Kind::BadData, format!("{}: expected {expected}, found {found}", object::shown(&input)))
         }
         Refusal::Data(error) => error.into(),
         Refusal::Mining(error) => error.into(),
@@ -86,7 +87,7 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         let form = model.form_with(id.as_deref(), delimiter.map(char::from), header);
         let frame = read::data_frame(&input, &form)?;
         let OfTable { said, ids } = Predicted::of_table(&model, &frame, id.as_deref(), memberships).map_err(refused)?;
-        frame.notes().iter().for_each(|note| output::warning(&format!("{}: {note}", input.display())));
+        frame.notes().iter().for_each(|note| output::warning(&format!("{}: {note}", object::shown(&input))));
         tell(&said);
         return write(&said, ids.as_deref(), append.then_some(&frame), out);
     }

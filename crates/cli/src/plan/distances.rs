@@ -1,11 +1,12 @@
 //! The plan of `lehr distances`: the input, the metric, and the target of the matrix.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use lehr_data::dissimilarities::{Element, Form};
+use lehr_data::object;
+use lehr_data::read;
 use lehr_data::read::molecules::Notation;
 use lehr_methods::distances::{ItemKind, Options};
 use lehr_ranks::{Execution, Job};
@@ -68,16 +69,17 @@ impl Holds {
     /// first, because the title of the first one may begin with `>`. An array with a header of Lehr beside it is a
     /// matrix. A name that ends in `.fps`, `.smi`, `.sdf` or `.bin` decides if the contents cannot.
     fn look(path: &Path) -> Self {
-        let name = path.to_string_lossy().to_lowercase();
+        let name = object::shown(path).to_lowercase();
         let stem = name.trim_end_matches(".gz");
         let is_described = || lehr_data::read::dissimilarities::header(&path.with_extension("json")).is_ok();
         if name.ends_with(".bin") || name.ends_with(".json") || name.ends_with(".npy") && is_described() {
             return Holds::Matrix;
         }
-        let is_file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+        // A file that cannot be opened or unpacked is reported when all of it is read.
         let mut head = Vec::new();
-        if is_file && let Ok(text) = File::open(path).and_then(lehr_data::read::unpacked) {
-            // A file that cannot be unpacked or read is reported when all of it is read.
+        if object::is_lasting(path)
+            && let Ok(text) = read::open(path)
+        {
             let _ = text.take(64).read_to_end(&mut head);
         }
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
@@ -156,7 +158,7 @@ pub fn holding(input: &Path, options: &Options, delimiter: Option<u8>) -> Result
             let (element, collapse, sample) = (options.element, options.collapse, options.sample);
             if *options != (Options { element, collapse, sample, ..Options::default() }) || delimiter.is_some() {
                 let expected = "expected no options that say how items are compared";
-                let message = format!("{}: {expected}, found a matrix, which has no items", input.display());
+                let message = format!("{}: {expected}, found a matrix, which has no items", object::shown(&input));
                 return Err(Failure::new(Kind::Usage, message));
             }
         }

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use lehr_data::object;
 use lehr_methods::distances::{ItemKind, Metric, Options};
 use lehr_mining::Execution;
 use lehr_mining::smacof::Interpolation;
@@ -58,7 +59,8 @@ impl PlacePlan {
         let PlaceArguments { input, map, among, neighbours, comparison, table, threads, .. } = arguments;
         let (options, delimiter) = (comparison.0, table.delimiter);
         let Holds::Items(kind) = holding(&input, &options, delimiter)? else {
-            let message = format!("{}: expected items, found a matrix, which does not have them", input.display());
+            let message =
+                format!("{}: expected items, found a matrix, which does not have them", object::shown(&input));
             return Err(Failure::new(Kind::Usage, message));
         };
         takes(&options)?;

@@ -88,7 +88,9 @@ fn each_file_goes_on_to_the_same_bytes_after_each_of_its_processes_is_killed() {
     let stand_in = StandIn::start().unwrap();
     let pubchem = format!("--pubchem={}", stand_in.base());
     let kinds = [&KINDS[..], &[&pubchem]].concat();
-    let (_, folder) = files();
+    let (names, folder) = files();
+    let known: Vec<&str> = FILES.iter().map(|file| file.name).chain(["two-nodes"]).collect();
+    assert_eq!(names, known, "two-nodes has its own test below");
     for File { name, words, two } in FILES {
         let sandbox = Sandbox::new();
         let file = folder.join(format!("{name}.toml"));

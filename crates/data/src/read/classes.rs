@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Column, Error, Fault, Faults, Place, quoted};
+use crate::object;
 use crate::read::records::{Record, Records};
 use crate::read::source::Source;
 
@@ -76,7 +77,7 @@ pub fn classes_of(path: &Path, id: &str, class: &str, items: &[String]) -> Resul
 }
 
 /// Reads ids and classes in the order of rows. Each id must have one class, unless `may_differ` returns true for all
-/// rows. Missing classes are empty.
+/// rows. If `may_be_missing`, a row without a class gets an empty text as its class; otherwise such a row is a fault.
 fn told(
     source: Source<'_>,
     id: &str,
@@ -144,7 +145,7 @@ fn told(
 /// # Errors
 /// Returns the errors of [`classes`]; [`Error::Format`] for an item whose class is missing or is neither 0 nor 1.
 pub fn flags(path: &Path, id: &str, flag: &str, items: &[String]) -> Result<Vec<bool>, Error> {
-    flags_of(classes(path, id, flag)?, &path.display().to_string(), flag, items)
+    flags_of(classes(path, id, flag)?, &object::shown(path), flag, items)
 }
 
 fn flags_of(told: Vec<(String, String)>, name: &str, flag: &str, items: &[String]) -> Result<Vec<bool>, Error> {

@@ -9,6 +9,7 @@ use std::path::Path;
 use crate::contents::Contents;
 use crate::dissimilarities::FORMAT;
 use crate::error::Error;
+use crate::object;
 use crate::read::source::{Source, foreign_format};
 use crate::read::{dissimilarities, fps, matrix_market, npy, svmlight};
 
@@ -82,7 +83,7 @@ pub(super) fn is_described(array: &Path) -> bool {
         array.extension().is_some_and(|ending| ["npy", "bin"].iter().any(|own| ending.eq_ignore_ascii_case(own)));
     let beside = array.with_extension("json");
     is_array
-        && beside.is_file()
+        && object::exists(&beside)
         && dissimilarities::header(&beside)
             .and_then(|header| dissimilarities::array_path(&beside, &header))
             .is_ok_and(|described| described == array)

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use crate::contents::Contents;
 use crate::dissimilarities::{Dissimilarities, Element, FORMAT, Form, Header, MISSING_U16, Values};
 use crate::error::{Error, quoted};
+use crate::object;
 use crate::read::source::{Source, open, stopped};
 use crate::read::unpack::MAGIC;
 use crate::read::{contents, npy};
@@ -54,13 +55,13 @@ pub fn matrix(path: &Path) -> Result<Dissimilarities, Error> {
         let array = array_path(path, &header)?;
         return with_header(&array, header);
     }
-    if beside.is_file() {
+    if object::exists(&beside) {
         let header = header(&beside)?;
         if array_path(&beside, &header)? == path {
             return with_header(path, header);
         }
     }
-    let shown = path.display().to_string();
+    let shown = object::shown(path);
     let mut source = Source::open(path)?;
     if let Some(found) = contents::other_than_array(&mut source, EXPECTED)? {
         return Err(Error::Contents { name: shown, expected: EXPECTED, found });
@@ -76,7 +77,7 @@ pub fn matrix(path: &Path) -> Result<Dissimilarities, Error> {
         _ => Err(Error::Format {
             name: shown,
             expected: "elements f2, f4 or f8, or the header of a fixed-point array beside it".into(),
-            found: format!("whole numbers and no {}", beside.display()),
+            found: format!("whole numbers and no {}", object::shown(&beside)),
         }),
     }
 }
@@ -122,7 +123,7 @@ pub fn matrix_from(reader: impl Read, name: &str) -> Result<Dissimilarities, Err
 /// # Errors
 /// Returns the errors of [`matrix`].
 pub fn header(path: &Path) -> Result<Header, Error> {
-    let shown = path.display().to_string();
+    let shown = object::shown(path);
     let mut file = BufReader::new(open(path)?);
     let header = header_from(&mut file, &shown)?;
     let failed = |cause| Error::Read { name: shown.clone(), cause };
@@ -164,7 +165,7 @@ pub fn header_from(reader: &mut impl BufRead, name: &str) -> Result<Header, Erro
 /// # Errors
 /// Returns the errors of [`matrix`]; [`Error::Format`] if the file's length matches no N.
 pub fn big_endian_rows(path: &Path, scale: f64) -> Result<Dissimilarities, Error> {
-    let shown = path.display().to_string();
+    let shown = object::shown(path);
     rows_of(&bytes_of(path, &shown)?, scale, &shown)
 }
 
@@ -195,7 +196,7 @@ pub fn array_path(header_path: &Path, header: &Header) -> Result<PathBuf, Error>
     let name = Path::new(&header.array);
     if name.file_name() != Some(name.as_os_str()) {
         return Err(Error::Format {
-            name: header_path.display().to_string(),
+            name: object::shown(header_path),
             expected: "the name of a file in the same folder as \"array\"".into(),
             found: quoted(&header.array),
         });
@@ -204,7 +205,7 @@ pub fn array_path(header_path: &Path, header: &Header) -> Result<PathBuf, Error>
 }
 
 fn with_header(path: &Path, header: Header) -> Result<Dissimilarities, Error> {
-    let shown = path.display().to_string();
+    let shown = object::shown(path);
     if header.element == Element::I16be {
         return of_rows(&bytes_of(path, &shown)?, &shown, header);
     }

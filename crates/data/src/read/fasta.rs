@@ -9,6 +9,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Error, Fault, Faults, Place, quoted};
+use crate::object;
 use crate::read::source::{Source, foreign_format, open};
 use crate::sequences::{Alphabet, GAP, Sequences, is_gap};
 
@@ -37,7 +38,7 @@ pub struct Expected {
 /// - [`Error::Faults`] with every invalid letter, every sequence without letters or id, and, among aligned sequences,
 ///   every different length.
 pub fn sequences(path: &Path, expected: Expected) -> Result<Sequences, Error> {
-    sequences_from(open(path)?, &path.display().to_string(), expected)
+    sequences_from(open(path)?, &object::shown(path), expected)
 }
 
 /// Reads sequences from a reader of FASTA; messages call it `name`.

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use crate::error::{Error, Fault, Faults, Place, quoted};
 use crate::fingerprints::Fingerprints;
+use crate::object;
 use crate::read::source::{Source, foreign_format, open};
 
 /// The first bytes of a file with a header.
@@ -30,10 +31,10 @@ pub(super) fn is_fps(source: &mut Source<'_>) -> Result<bool, Error> {
 /// - [`Error::Format`] if it is of another kind or has no fingerprints; [`Error::Encoding`] for ids that are not UTF-8.
 /// - [`Error::Faults`] with every row whose text is not hexadecimal, has another length, or has a bit beyond the last.
 pub fn fingerprints(path: &Path) -> Result<Fingerprints, Error> {
-    fingerprints_from(open(path)?, &path.display().to_string())
+    fingerprints_from(open(path)?, &object::shown(path))
 }
 
-/// Reads fingerprints from a reader of FPS; messages call it `name`.
+/// Reads fingerprints in FPS, plain or gzip, from any reader. Error messages use `name` as the name of the file.
 ///
 /// # Errors
 /// Returns the errors of [`fingerprints`], except for opening a file.

@@ -10,6 +10,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Error, Fault, Faults, Place, quoted};
+use crate::object;
 use crate::read::source::{Source, foreign_format, open};
 use crate::sparse::{FirstColumn, Sparse};
 
@@ -39,7 +40,7 @@ pub(super) fn is_matrix_market(source: &mut Source<'_>) -> Result<bool, Error> {
 /// - [`Error::Format`] if it is of another kind, or a matrix of an unsupported kind; [`Error::Encoding`].
 /// - [`Error::Faults`] with every line that is not an entry, and every position with two entries.
 pub fn rows(path: &Path) -> Result<Sparse, Error> {
-    rows_from(open(path)?, &path.display().to_string())
+    rows_from(open(path)?, &object::shown(path))
 }
 
 /// Reads sparse rows from a reader of a Matrix Market file; messages call it `name`.

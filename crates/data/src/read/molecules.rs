@@ -15,7 +15,7 @@ use super::fps;
 use super::source::Source;
 use crate::error::{Error, Fault, Faults, Place};
 use crate::fingerprints::{FingerprintKind, Fingerprints};
-use crate::object::is_lasting;
+use crate::object::{self, is_lasting};
 
 /// The radius of circular fingerprints, in bonds.
 pub const RADIUS: u32 = 2;
@@ -67,7 +67,7 @@ impl Notation {
             }
             Self::of(&mut Source::open(path).ok()?)
         };
-        Self::of_name(&path.to_string_lossy()).or_else(by_contents)
+        Self::of_name(&object::shown(path)).or_else(by_contents)
     }
 
     /// Returns the notation of a source, by its name or its first lines.

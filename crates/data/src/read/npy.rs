@@ -24,8 +24,8 @@ pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 const HEADER_BYTES_MAX: usize = 1 << 20;
 /// The number of bytes that are converted at once.
 const CHUNK: usize = 1 << 16;
-/// The number of values of a column-major array that are held at once, unless this means less than [`ROWS_ACROSS`]
-/// rows.
+/// The maximum number of values of a column-major array that are in memory at once. If fewer than [`ROWS_ACROSS`] rows
+/// fit into it, [`ROWS_ACROSS`] rows are read nevertheless.
 const ACROSS: usize = 1 << 22;
 /// The minimum number of rows that are read from a column at once, so that each disk access reads many numbers.
 const ROWS_ACROSS: usize = 512;

@@ -45,7 +45,8 @@ pub(crate) struct Record {
     pub(crate) line: u64,
     /// The number of blank lines between the previous record and this one.
     pub(crate) blank_lines_before: u64,
-    /// Whether the record is the first one and a `#` before it marks it as a header.
+    /// Whether this is the first record and begins with `# `, which marks a header in a file whose columns are
+    /// separated by spaces.
     pub(crate) is_marked: bool,
     text: String,
     /// The end of each field in `text`.

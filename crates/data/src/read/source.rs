@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::error::Error;
-use crate::object::Opened;
+use crate::object::{self, Opened};
 use crate::read::Encoding;
 use crate::read::decode::{Decoder, utf32};
 use crate::read::unpack::{Damage, MAGIC, Unpacked};
@@ -58,7 +58,7 @@ impl<'a> Source<'a> {
         let opened = Opened::open(path)?;
         let length = opened.length();
         let again = length.map(|_| path.to_path_buf());
-        Ok(Source { length, path: again, ..Source::new(opened.whole(OBJECT_PIECE), &path.display().to_string())? })
+        Ok(Source { length, path: again, ..Source::new(opened.whole(OBJECT_PIECE), &object::shown(path))? })
     }
 
     /// Decompresses gzip, judging by the first bytes, and skips a UTF-8 byte order mark, which no binary format begins

@@ -13,6 +13,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Error, Fault, Faults, Place, quoted};
+use crate::object;
 use crate::read::source::{Source, foreign_format, open};
 use crate::sparse::{FirstColumn, Sparse};
 
@@ -72,7 +73,7 @@ pub(super) fn begins_as_svmlight(source: &mut Source<'_>) -> bool {
 ///   [`Error::Encoding`].
 /// - [`Error::Faults`] with every invalid field, every repeated column in a line, and every blank line between rows.
 pub fn rows(path: &Path, first_column: Option<FirstColumn>) -> Result<Sparse, Error> {
-    rows_from(open(path)?, &path.display().to_string(), first_column)
+    rows_from(open(path)?, &object::shown(path), first_column)
 }
 
 /// Reads sparse rows from a reader of SVMlight text; messages call it `name`.

@@ -15,7 +15,7 @@ const NEIGHBORS: usize = 6;
 /// A comparison of two cells is valid until this share of their rows has been exchanged.
 const STALE: f64 = 0.02;
 
-/// A number of groups in the series of merges, and the evidence for it.
+/// One step of the merging: the number of cells that are left, and the evidence that they are separate groups.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Step {
     pub clusters: usize,

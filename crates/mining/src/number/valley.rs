@@ -15,8 +15,8 @@ pub(super) fn bins(values: f64) -> usize {
     ((3.0 * values.sqrt().sqrt()).round() as usize).clamp(6, 48)
 }
 
-/// Returns the gain in log-likelihood of two modes with a valley over one mode, at least 0. The valley must be before
-/// one of the bins `cuts`.
+/// Returns the gain in log-likelihood of two modes with a valley over one mode, at least 0. Only valleys at the lower
+/// edge of a bin in `cuts` count.
 ///
 /// Cost: the square of the number of bins.
 pub(super) fn valley(counts: &[f64], cuts: std::ops::RangeInclusive<usize>) -> f64 {

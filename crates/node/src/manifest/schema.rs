@@ -476,7 +476,8 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Returns a value as messages show it: lists and tables by their kind, long texts cut, and other values in full.
+/// Returns a value as messages show it. Lists appear as their length and tables without their content. Texts are cut
+/// after 60 characters.
 pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),

@@ -67,8 +67,8 @@ impl Communicator {
         Ok(())
     }
 
-    /// Distributes the root's `parts`, of any lengths, to the ranks, and returns each rank's own part. On the other
-    /// ranks, `parts` is ignored.
+    /// Sends each rank its part of the root's `parts`, and returns this rank's part. The parts may have different
+    /// lengths. On the other ranks, `parts` is ignored.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the ranks name different roots; [`Error::RankLeft`].

@@ -5,8 +5,8 @@ use std::fmt;
 use crossbeam_utils::CachePadded;
 use lehr_sync::Mutex;
 
-/// One cell per leaf, for the worker that runs that leaf. Only one worker at a time runs a leaf, so a cell is never
-/// contended; each cell has its own cache lines.
+/// Holds one cell of state for each leaf, which the worker that runs the leaf reads and changes. Only one worker at a
+/// time runs a leaf, so a cell is never contended; each cell has its own cache lines.
 ///
 /// # Example
 /// ```

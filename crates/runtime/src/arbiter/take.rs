@@ -28,9 +28,9 @@ impl<'a, T> Take<'a, T> {
         Self { branch: (port, count), ticket: None }
     }
 
-    /// Also returns the [`Context`](crate::Context) of the items. If the items have several contexts, returns the first
-    /// context with the other contexts [linked](crate::Context::links). So an error in the returned context reaches the
-    /// sink of each context, once.
+    /// Also returns the [`Context`](crate::Context) of the items. If the items have several contexts, this is a new
+    /// context. Its parent is the context of the first item, and its [links](crate::Context::links) are the other
+    /// contexts. So an error in the returned context reaches the sink of each context, once.
     ///
     /// # Example
     /// ```

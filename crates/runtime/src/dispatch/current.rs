@@ -27,7 +27,8 @@ pub(crate) struct Current {
     pub(crate) queues_for: Cell<u64>,
     /// Whether the worker is in a section that blocks, while a spare does its work.
     pub(crate) is_away: Cell<bool>,
-    /// The record of the worker's actions for the watchdog, if there is one.
+    /// The name of the current job and the reason why the worker blocks, for the watchdog; `None` if there is no
+    /// watchdog.
     pub(crate) doing: Option<Arc<Doing>>,
     /// The number of waits that may still be answered at once in the running job, before it must let other jobs run.
     pub(crate) budget: Cell<u32>,

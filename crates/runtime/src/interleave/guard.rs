@@ -1,9 +1,9 @@
 //! The guards that give a handler the state: [`Exclusive`] to change it, [`Snapshot`] to read it.
 //!
 //! `Exclusive` and `Snapshot` are owned values and not borrows. So any function that takes a guard and a message and
-//! returns a future can be a handler. The future may be sent to any worker. The type of a handler's first argument
-//! determines its group. The compiler enforces the rules: a snapshot cannot be changed, and there is only one exclusive
-//! guard at a time.
+//! returns a future can be a handler. Because the future owns its guard, any worker can run it. The type of a handler's
+//! first argument determines its group. The compiler enforces the rules: a snapshot cannot be changed, and there is
+//! only one exclusive guard at a time.
 
 use std::fmt;
 use std::future::{Future, poll_fn};

@@ -4,6 +4,7 @@
 //! same, byte for byte, for every engine and any number of ranks and threads. A part that only one method has appears
 //! only for that method.
 
+use lehr_data::object;
 use lehr_data::scale::Scale;
 use lehr_methods::{Data, Fit, Rows, Sections, Takes};
 use lehr_ranks::timing::Spread;
@@ -146,7 +147,7 @@ impl Described<'_> {
     /// Returns `summary.json`, section by section.
     pub fn sections(&self, fit: &dyn Fit) -> Sections {
         let Self { plan, data, warnings, phases } = *self;
-        let (path, selection) = (plan.source.path.display().to_string(), &plan.source.selection);
+        let (path, selection) = (object::shown(&plan.source.path), &plan.source.selection);
         let spent = fit.spent();
         let imbalance = fit.passed().is_none().then_some(spent.imbalance);
         let mut sections = Sections::default();
@@ -163,7 +164,7 @@ impl Described<'_> {
                 let mut input = Sections::default();
                 input.add("source", &path).append(fit.input(matrix));
                 if matches!(plan.method.about().takes, Takes::Matrix(words) if words.has_classes) {
-                    let labels = plan.source.classes.as_ref().map(|known| known.path.display().to_string());
+                    let labels = plan.source.classes.as_ref().map(|known| object::shown(&known.path));
                     input.add("labels", &labels);
                     if let Some(known) = &plan.source.classes {
                         input.add("by", &known.columns);

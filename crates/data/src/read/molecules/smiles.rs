@@ -10,7 +10,7 @@ use crate::error::{Error, Fault, Faults, Place, quoted};
 use crate::fingerprints::{FingerprintKind, Fingerprints};
 use crate::read::source::Source;
 
-/// The longest line, in bytes.
+/// The maximum length of a line, in bytes. A longer line is an error.
 const LINE_MAX: usize = 1 << 20;
 
 pub(super) fn read(mut source: Source<'_>, kind: FingerprintKind) -> Result<Fingerprints, Error> {

@@ -277,7 +277,8 @@ impl Parquet {
         let codec = Codec::of(chunk)
             .ok_or_else(|| Refused::Codec(format!("{:?}", chunk.compression_codec()).to_lowercase()))?;
         let of = self.metadata.file_metadata().schema_descr().column(column);
-        let pages = Pages::new(&self.file, chunk, &of, codec, self.group_rows(group), room);
+        let columns = self.metadata.file_metadata().schema_descr().num_columns();
+        let pages = Pages::new(&self.file, chunk, &of, codec, self.group_rows(group), columns, room);
         Ok(get_column_reader(of, Box::new(pages)))
     }
 }

@@ -29,8 +29,11 @@ const WINDOW_BYTES: u64 = 8 << 20;
 /// The number of bytes of a file that are read at once, for each column.
 const CHUNK: usize = 32 * 1024;
 
-/// The number of bytes of an object that are requested at once, for each column.
+/// The maximum number of bytes of an object that are requested at once, for each column.
 const OBJECT_PIECE: usize = 1 << 20;
+
+/// The number of bytes of an object that are requested at once for all columns, if there are many of them.
+const OBJECT_BYTES: usize = 32 << 20;
 
 /// The error for a page that exceeds the memory limit of the table.
 #[derive(Debug)]
@@ -88,13 +91,14 @@ pub(super) struct Pages<R> {
 }
 
 impl<R: Room> Pages<R> {
-    /// Reads the values of `chunk`, a column of a group with `rows` rows.
+    /// Reads the values of `chunk`, a column of a group with `rows` rows, in a file with `columns` columns.
     pub(super) fn new(
         file: &Opened,
         chunk: &ColumnChunkMetaData,
         column: &ColumnDescriptor,
         codec: Codec,
         rows: u64,
+        columns: usize,
         room: R,
     ) -> Self {
         let (start, left) = chunk.byte_range();
@@ -102,7 +106,8 @@ impl<R: Room> Pages<R> {
             Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY => size_of::<ByteArray>(),
             _ => size_of::<u64>(),
         } as u64;
-        let bytes = file.range(start..start.saturating_add(left), OBJECT_PIECE);
+        let piece = (OBJECT_BYTES / columns.max(1)).clamp(CHUNK, OBJECT_PIECE);
+        let bytes = file.range(start..start.saturating_add(left), piece);
         Self {
             input: BufReader::with_capacity(CHUNK, bytes),
             left,
@@ -428,7 +433,7 @@ mod tests {
             .unwrap();
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
-        (Pages::new(&file.into(), &chunk, &column, codec, 5, room), column)
+        (Pages::new(&file.into(), &chunk, &column, codec, 5, 1, room), column)
     }
 
     /// Reads the first of these pages.
