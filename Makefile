@@ -23,8 +23,8 @@ demo-two-nodes: need ## the same with the data on one node and the clustering on
 	@cargo build --release -p lehr
 	@$(TARGET)/release/lehr demo two-nodes
 
-test: ## every gate, in order: formatting, edges, lints, tests, tests under mpiexec, release build, a node under attack, the viewer, the Python package, Dask, Ray and Spark, the site with its examples, model checks; ends with a summary
-	@$(PYTHON) tools/gates.py fmt-check edges lint unit mpi same-bits hostile-short test-web test-python test-engines site model
+test: ## every gate, in order: formatting, edges, lints, tests, tests under mpiexec, an S3 server, release build, a node under attack, the viewer, the Python package, Dask, Ray and Spark, the site with its examples, model checks; ends with a summary
+	@$(PYTHON) tools/gates.py fmt-check edges lint unit mpi s3 same-bits hostile-short test-web test-python test-engines site model
 
 check: need lint-need ## the quick form: formatting, edges, clippy and unit tests of the crates that changed
 	@$(PYTHON) tools/check.py

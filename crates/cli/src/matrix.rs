@@ -77,7 +77,7 @@ pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
 
 /// Checks that the rows of the table of items are in the order of the matrix: names and weights go by position.
 fn in_order(table: &Path, index: usize, items: &[f64]) -> Result<(), Failure> {
-    let mut faults = Faults::new(object::shown(&table));
+    let mut faults = Faults::new(object::shown(table));
     for (row, item) in items.iter().enumerate().filter(|(row, item)| **item != *row as f64) {
         faults.add_with(|| Fault {
             place: Place::Line(row as u64 + 2),

@@ -158,7 +158,7 @@ pub fn holding(input: &Path, options: &Options, delimiter: Option<u8>) -> Result
             let (element, collapse, sample) = (options.element, options.collapse, options.sample);
             if *options != (Options { element, collapse, sample, ..Options::default() }) || delimiter.is_some() {
                 let expected = "expected no options that say how items are compared";
-                let message = format!("{}: {expected}, found a matrix, which has no items", object::shown(&input));
+                let message = format!("{}: {expected}, found a matrix, which has no items", object::shown(input));
                 return Err(Failure::new(Kind::Usage, message));
             }
         }
