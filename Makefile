@@ -78,7 +78,8 @@ s3: need ## objects of a real S3 server, read by ranges; the server is compiled 
 	@cp datasets/iris/iris.csv '$(S3_FOLDER)/objects/private/with space.csv'
 	@cp datasets/census/blocks_nv_ut_wv_2020.csv.gz $(S3_FOLDER)/objects/private/blocks.csv.gz
 	@cp crates/data/tests/data/parquet/pandas.parquet $(S3_FOLDER)/objects/private/folder
-	@cp -rT $(S3_FOLDER)/objects/private $(S3_FOLDER)/objects/public
+	@mkdir -p $(S3_FOLDER)/objects/public
+	@cp -R $(S3_FOLDER)/objects/private/. $(S3_FOLDER)/objects/public
 	@[ -x $(S3_FOLDER)/versitygw ] || GOBIN=$(abspath $(S3_FOLDER)) go install $(S3_SERVER) || echo "s3: NOT RUN: no S3 server; Go could not compile versitygw"
 	@[ ! -x $(S3_FOLDER)/versitygw ] || \
 		$(PYTHON) tools/s3_server.py $(S3_FOLDER)/versitygw $(S3_FOLDER)/objects cargo test -p lehr --test s3 -- --ignored

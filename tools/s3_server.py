@@ -119,7 +119,8 @@ def main(words):
         server = Server(program, Path(own))
         try:
             server.fill(folder)
-            return subprocess.run(command, env={**os.environ, **server.environment()}, check=False).returncode
+            others = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+            return subprocess.run(command, env={**others, **server.environment()}, check=False).returncode
         finally:
             server.process.terminate()
             server.process.wait()

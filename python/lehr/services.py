@@ -1,7 +1,8 @@
 """Services written in Python: a JSON state, and handlers for the requests of clients.
 
 A :class:`Service` is JSON-serialisable state plus methods that you mark as handlers with :func:`handler`. :func:`serve` serves it over HTTP, like services
-written in Rust, to :class:`lehr.Node`, ``curl`` and other nodes. Each change gives the state a new version and is sent to all subscribers; one that is too slow gets the latest state instead. ``/openapi.json`` describes the operations.
+written in Rust, to :class:`lehr.Node`, ``curl`` and other nodes. Each change gives the state a new version and is sent to all subscribers. A subscriber that is too
+slow gets the latest state instead. ``/openapi.json`` describes the operations.
 
 ======================  ==========================================================  ==============================
 verb                    effect                                                      handlers that may run meanwhile

@@ -66,18 +66,28 @@ def test_a_forked_process_reads_urls_too(web_server):
         assert pool.apply_async(rows_of, (url,)).get(timeout=60) == 150
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
 @pytest.mark.thread_unsafe(reason="sends a signal")
 def test_ctrl_c_ends_the_wait_for_a_silent_server():
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        program = f"import lehr; print('reading', flush=True); lehr.read_table('http://127.0.0.1:{silent.getsockname()[1]}/x.csv')"
+        # A process that a shell has begun in the background ignores SIGINT.
+        program = f"""if True:
+            import signal, lehr
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            print("reading", flush=True)
+            lehr.read_table("http://127.0.0.1:{silent.getsockname()[1]}/x.csv")
+        """
         child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        assert child.stdout.readline() == "reading\n"
-        time.sleep(0.5)
-        child.send_signal(signal.SIGINT)
-        _, errors = child.communicate(timeout=10)
-        assert errors.splitlines()[-1] == "KeyboardInterrupt"
+        try:
+            assert child.stdout.readline() == "reading\n"
+            time.sleep(0.5)
+            child.send_signal(signal.SIGINT)
+            _, errors = child.communicate(timeout=10)
+            assert errors.splitlines()[-1] == "KeyboardInterrupt"
+        finally:
+            child.kill()
 
 
 def test_a_path_that_has_lost_a_slash_is_told():

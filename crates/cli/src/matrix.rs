@@ -29,7 +29,7 @@ pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
     let dissimilarities = read::dissimilarities::matrix(path)?;
     let items = dissimilarities.items();
     let table = path.with_file_name(folder::IDS);
-    if dissimilarities.header().is_none() || !object::exists(&table) {
+    if dissimilarities.header().is_none() || !object::exists(&table)? {
         let ids = (0..items).map(|item| item.to_string()).collect();
         return Ok(Matrix { dissimilarities, ids, weights: None, classes: Vec::new(), smiles: None });
     }

@@ -193,7 +193,11 @@ pub(crate) fn command_without_end(typed: &[OsString]) -> String {
     const END: [&str; 8] =
         ["--resume", "--out", "--figure", "--clusters", "-k", "--max-clusters", "--stop-temperature", "--stop-length"];
     // A report is passed on, and a URL may have a key.
-    let typed: Vec<OsString> = typed.iter().map(|word| object::shown(word.as_ref()).into()).collect();
+    let shown = |word: &OsString| match word.to_str().and_then(|word| word.split_once('=')) {
+        Some((option, value)) if option.starts_with("--") => format!("{option}={}", object::shown(value.as_ref())),
+        _ => object::shown(word.as_ref()),
+    };
+    let typed: Vec<OsString> = typed.iter().map(|word| shown(word).into()).collect();
     command_without(&typed, &END)
 }
 

@@ -457,6 +457,8 @@ pub fn number(value: f64) -> String {
 /// Describes an error of the operating system, in plain words if it is a common one.
 fn reason(what: &str, cause: &io::Error) -> String {
     match cause.kind() {
+        // A store says more than the system.
+        _ if cause.get_ref().is_some() => format!("{what}: {cause}"),
         io::ErrorKind::NotFound if what == "cannot be opened" => "no such file".into(),
         io::ErrorKind::NotFound => format!("{what}: no such directory"),
         io::ErrorKind::PermissionDenied => format!("{what}: permission denied"),

@@ -104,9 +104,31 @@ fn is_web(scheme: &str) -> bool {
     ["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web))
 }
 
-/// Returns whether there is a regular file, or an object that can be opened. An object takes a request.
-pub fn exists(path: &Path) -> bool {
-    if url(path).is_some() { Opened::open(path).is_ok() } else { path.is_file() }
+/// Returns whether there is a regular file or an object. An object takes a request.
+///
+/// # Errors
+/// Returns [`Error::Open`] if a server does not tell whether it has the object. If this counted as absence, the weights
+/// beside a matrix might be lost.
+pub fn exists(path: &Path) -> Result<bool, Error> {
+    if url(path).is_none() {
+        return Ok(path.is_file());
+    }
+    match Opened::open(path) {
+        Ok(_) => Ok(true),
+        Err(Error::Open { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Refuses a URL with a query for data in several files, because the query belongs to one of them.
+pub(crate) fn has_neighbours(path: &Path) -> Result<(), Error> {
+    match url(path) {
+        Some(url) if shown(path) != url => {
+            let cause = io::Error::other("dissimilarities have files beside them; give a URL without a query");
+            Err(Error::Open { path: shown(path), cause })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns whether a reader may open the path several times: it is a regular file or the URL of an object.

@@ -144,7 +144,7 @@ pub fn points(path: &Path, selection: &Selection) -> Result<Points, Error> {
 /// Opens a file of rows. Refuses an array whose header says that its numbers are dissimilarities.
 fn rows_of(path: &Path) -> Result<Source<'static>, Error> {
     let source = Source::open(path)?;
-    if contents::is_described(path) {
+    if contents::is_described(path)? {
         return Err(no_rows(&source, Contents::Dissimilarities));
     }
     Ok(source)

@@ -63,11 +63,21 @@ pub(crate) struct Target {
     pub(crate) path: String,
 }
 
+/// Returns a URL without its query and without what stands before an `@`, because these may have a key.
+pub(crate) fn without_secrets(url: &str) -> String {
+    let plain = url.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = plain.split_once("://").unwrap_or(("", plain));
+    let (host, place) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = host.rsplit('@').next().unwrap_or_default();
+    if scheme.is_empty() { format!("{host}{place}") } else { format!("{scheme}://{host}{place}") }
+}
+
 impl Target {
     /// Returns the parts of a URL of HTTP or HTTPS.
     pub(crate) fn of(url: &str) -> Result<Self, Fault> {
         let refuse = || {
-            let reason = format!("expected an address such as https://example.org/data.csv, found {url:?}");
+            let found = without_secrets(url);
+            let reason = format!("expected an address such as https://example.org/data.csv, found {found:?}");
             Fault::new(Code::InvalidValue, reason)
         };
         let uri: Uri = url.parse().map_err(|_| refuse())?;

@@ -17,7 +17,7 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use crate::allowed::{Allowed, Target};
+use crate::allowed::{Allowed, Target, without_secrets};
 
 /// The limits of a transfer: its size, redirects, waiting time and attempts.
 ///
@@ -207,8 +207,7 @@ async fn follow(
         if asked.post.is_some() {
             return Err(refuse("what was posted"));
         }
-        // A query may have a signature, with which anybody can read the file.
-        let (place, _) = location.split_once('?').unwrap_or((&location, ""));
+        let place = without_secrets(&location);
         let next = allowed.target(&location).map_err(|fault| refuse(&format!("to {place:?}")).caused_by(&fault))?;
         if target.is_tls && !next.is_tls {
             return Err(refuse("from TLS to no TLS"));

@@ -9,18 +9,19 @@ const WORDS: usize = 300;
 /// Returns the error for an object that cannot be read.
 pub fn fault(error: &object_store::Error) -> io::Error {
     use object_store::Error as Of;
-    let words = match error {
-        Of::NotFound { .. } => "there is no such object".to_owned(),
+    let (kind, words) = match error {
+        Of::NotFound { .. } => (io::ErrorKind::NotFound, "there is no such object".to_owned()),
         Of::PermissionDenied { .. } | Of::Unauthenticated { .. } => {
             let keys = "for S3, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
-            format!("access is denied; check the credentials ({keys}): {}", words(error))
+            let words = format!("access is denied; check the credentials ({keys}): {}", words(error));
+            (io::ErrorKind::PermissionDenied, words)
         }
         _ if innermost(error).contains("incorrectly configured region") => {
-            "the bucket is in another region; set AWS_REGION to it".to_owned()
+            (io::ErrorKind::Other, "the bucket is in another region; set AWS_REGION to it".to_owned())
         }
-        _ => words(error),
+        _ => (io::ErrorKind::Other, words(error)),
     };
-    io::Error::other(words)
+    io::Error::new(kind, words)
 }
 
 /// Returns the innermost reason, on one line and not too long.

@@ -25,7 +25,7 @@ use crate::pieces::{Source, Stored, Version, changed, collected};
 /// The number of bytes that the first request asks for. They are kept, because a reader looks at the first bytes
 /// several times.
 const HEAD: u64 = 64 * 1024;
-/// The maximum number of requests that are on their way. A table of a thousand columns would otherwise open as many
+/// The maximum number of pieces that are on their way. A table of a thousand columns would otherwise open as many
 /// connections.
 const REQUESTS: usize = 16;
 /// The time for which a signed URL can be used.
@@ -102,7 +102,7 @@ struct Client {
     process: u32,
     thread: TokioThread,
     http: Http,
-    /// Limits the requests that are on their way.
+    /// Limits the pieces that are on their way.
     limit: Arc<Semaphore>,
     versions: Mutex<HashMap<String, Version>>,
 }
@@ -216,7 +216,7 @@ fn s3(bucket: &str, http: &Http, is_signed: bool) -> io::Result<AmazonS3> {
     builder.with_allow_http(true).with_http_connector(http.clone()).build().map_err(|error| fault(&error))
 }
 
-/// Returns how failed requests are repeated: five times within some seconds.
+/// Returns how failed requests are repeated: four times, with pauses of up to five seconds.
 fn retry() -> RetryConfig {
     let backoff =
         BackoffConfig { init_backoff: Duration::from_millis(200), max_backoff: Duration::from_secs(5), base: 2.0 };

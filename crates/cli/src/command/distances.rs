@@ -1,7 +1,8 @@
 //! `lehr distances`: reads items, and writes a folder with the dissimilarities of all pairs.
 
 use std::ffi::OsString;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
 
 use lehr_data::dissimilarities::{Dissimilarities, Element, FORMAT, Form, Header};
 use lehr_data::duplicates::Duplicates;
@@ -324,6 +325,17 @@ fn missing_name(element: Element) -> &'static str {
     }
 }
 
+/// Returns the bytes of a file beside a matrix, if there is such a file.
+fn bytes_beside(file: &Path) -> Result<Option<Vec<u8>>, lehr_data::Error> {
+    if !object::exists(file)? {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    let failed = |cause| lehr_data::Error::Read { name: object::shown(file), cause };
+    read::open(file)?.read_to_end(&mut bytes).map_err(failed)?;
+    Ok(Some(bytes))
+}
+
 /// Reads a matrix and writes it in the requested form.
 fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
     let clock = Stopwatch::start();
@@ -331,7 +343,7 @@ fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
         return Err(Failure::new(Kind::Usage, "a matrix that is only converted leaves no checkpoint to --resume"));
     }
     let is_raw = plan.input.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("bin"))
-        && !object::exists(&plan.input.with_extension("json"));
+        && !object::exists(&plan.input.with_extension("json"))?;
     let matrix: Dissimilarities = if is_raw {
         read::dissimilarities::big_endian_rows(&plan.input, GROUP_SCALE)?
     } else {
@@ -343,13 +355,9 @@ fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
         None => Vec::new(),
         Some(_) => [folder::IDS, folder::MEMBERS]
             .into_iter()
-            .map(|name| (name, plan.input.with_file_name(name)))
-            .filter(|(_, file)| object::exists(file))
-            .map(|(name, file)| {
-                let mut bytes = Vec::new();
-                let failed = |cause| lehr_data::Error::Read { name: object::shown(&file), cause };
-                read::open(&file)?.read_to_end(&mut bytes).map_err(failed)?;
-                Ok((name, bytes))
+            .filter_map(|name| {
+                let bytes = bytes_beside(&plan.input.with_file_name(name)).transpose()?;
+                Some(bytes.map(|bytes| (name, bytes)))
             })
             .collect::<Result<_, lehr_data::Error>>()?,
     };

@@ -188,9 +188,12 @@ fn pairs(items: usize, width: u64) -> u64 {
 
 /// Checks that an input exists, before a job waits in a queue for it.
 fn is_there(path: &Path) -> Result<(), Failure> {
+    if object::url(path).is_some() {
+        // The login node asks the server, as the job will do.
+        lehr_data::read::open(path)?;
+        return Ok(());
+    }
     match std::fs::metadata(path) {
-        // The job itself asks for an object.
-        _ if object::url(path).is_some() => Ok(()),
         Ok(_) => Ok(()),
         Err(cause) => Err(Failure::new(Kind::Environment, format!("{}: {cause}", path.display()))),
     }

@@ -75,7 +75,10 @@ pub fn run(arguments: PlaceArguments, typed: &[OsString]) -> Result<(), Failure>
     let rows = map.rows_of(&reference, &plan.among)?;
     let new = more(&reference, &of_file(&plan.input), plan.delimiter, &plan.input)?;
     let both = reference.joined(&rows, &new, &plan.options).map_err(|what| {
-        Failure::new(Kind::BadData, format!("{}: {what}, as {} has", object::shown(&plan.input), plan.among.display()))
+        Failure::new(
+            Kind::BadData,
+            format!("{}: {what}, as {} has", object::shown(&plan.input), object::shown(&plan.among)),
+        )
     })?;
     if interrupt.is_requested() {
         return Err(Failure::new(Kind::Stopped, "stopped while reading; nothing was written"));
@@ -154,7 +157,7 @@ impl Map {
         let twice = |file: &Path, id: &str, a: usize, b: usize| {
             let message = format!(
                 "{}: expected each id once, since items of the map are found by them; found {id:?} in rows {} and {}",
-                file.display(),
+                object::shown(file),
                 a + 1,
                 b + 1
             );
@@ -176,7 +179,7 @@ impl Map {
         if !missing.is_empty() {
             let message = format!(
                 "{}: expected the items of the map in {}; {} of {} are missing: {}",
-                file.display(),
+                object::shown(file),
                 self.folder,
                 grouped(missing.len() as u64),
                 grouped(self.ids.len() as u64),
@@ -223,7 +226,7 @@ impl Map {
         let kind = plan.options.fingerprint.map(FingerprintKind::from);
         match (items, kind) {
             (Items::Fingerprints(prints), Some(kind)) if prints.bits() != kind.bits() => {
-                let (file, folder, word) = (plan.among.display(), &self.folder, kind.word());
+                let (file, folder, word) = (object::shown(&plan.among), &self.folder, kind.word());
                 let (expected, found) = (kind.bits(), prints.bits());
                 let message =
                     format!("{file}: expected {expected} bits, as the map in {folder} has ({word}), found {found}");
@@ -463,7 +466,7 @@ fn write(
             "items": ids.len(),
             "map": map.folder,
             "items_of_the_map": map.ids.len(),
-            "among": plan.among.display().to_string(),
+            "among": object::shown(&plan.among),
             "metric": metric.name(),
             "metric_parameters": metric.parameters(),
         },

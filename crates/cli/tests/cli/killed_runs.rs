@@ -102,7 +102,6 @@ fn each_file_goes_on_to_the_same_bytes_after_each_of_its_processes_is_killed() {
     let (names, folder) = files();
     let known: Vec<&str> = FILES.iter().map(|file| file.name).chain(["two-nodes"]).collect();
     assert_eq!(names, known, "two-nodes has its own test below");
-    let mut hits = 0;
     for File { name, words, two } in FILES {
         let sandbox = Sandbox::new();
         let file = folder.join(format!("{name}.toml"));
@@ -110,6 +109,8 @@ fn each_file_goes_on_to_the_same_bytes_after_each_of_its_processes_is_killed() {
         let own: Vec<&str> = if name == "pubchem" { [words, &[&pubchem]].concat() } else { words.to_vec() };
         let expected = made(&run(&sandbox, &file, &own), &kept(&sandbox));
 
+        // On a busy machine, a run may end before its process is killed. Of the seven kills of a file, some must hit.
+        let mut hits = 0;
         // One process: the run.
         let alone = Sandbox::new();
         let resumed =
@@ -141,9 +142,8 @@ fn each_file_goes_on_to_the_same_bytes_after_each_of_its_processes_is_killed() {
             let holder = if is_two { &other } else { &first };
             assert_eq!(made(&done, &held(&sandbox, holder)), expected, "{name}, two nodes: {is_two}");
         }
+        assert!(hits > 0, "{name}: no kill was in the middle");
     }
-    // On a busy machine, a run may end before its process is killed. Of seven kills of each file, most hit.
-    assert!(hits > 3 * FILES.len(), "{hits} kills were in the middle");
 }
 
 #[test]
@@ -160,13 +160,15 @@ fn a_run_here_with_its_steps_on_two_nodes_goes_on_after_all_three_are_killed() {
     let line = ["run", path, "--set", "items=4000", "--set", &words[0], "--set", &words[1]];
     let expected = made(&run(&sandbox, &file, &line[2..]), &held(&sandbox, &compute));
     let killed = Sandbox::new();
+    let mut hits = 0;
     for (life, lines) in [1, 2].into_iter().enumerate() {
         let line = if life == 0 { &line[..] } else { &["run", path, "--resume"] };
-        kill(until_line(&killed, line, lines));
+        hits += usize::from(kill(until_line(&killed, line, lines)));
         data.kill();
         compute.kill();
         (data, compute) = (start(0), start(1));
     }
+    assert!(hits > 0, "no kill was in the middle");
     let done = resumed_here(&killed, &["run", path, "--resume"]);
     let found = made(&done, &held(&killed, &compute));
     assert_eq!(found.values().collect::<Vec<_>>(), expected.values().collect::<Vec<_>>());

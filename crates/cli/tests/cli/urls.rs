@@ -30,8 +30,7 @@ fn what_follows_a_question_mark_stands_in_no_file_and_no_message() {
             assert_eq!(text, sandbox.read(&format!("file/{name}")));
         }
     }
-    let shown = sandbox.summary("url")["input"]["file"].as_str().map(str::to_owned);
-    assert!(shown.is_none_or(|shown| shown == server.url("/points.csv")));
+    assert_eq!(sandbox.summary("url")["input"]["source"], server.url("/points.csv"));
     let wrong = sandbox.lehr(&["cluster", &server.url("/none.csv?signature=s3cr3tw0rd")]);
     assert_eq!(
         wrong.stderr,

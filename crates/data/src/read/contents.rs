@@ -78,15 +78,15 @@ pub(super) fn other_than_array(source: &mut Source<'_>, expected: &'static str) 
 }
 
 /// Returns whether a header of dissimilarities beside an array names it, so that the meaning of its numbers is known.
-pub(super) fn is_described(array: &Path) -> bool {
+pub(super) fn is_described(array: &Path) -> Result<bool, Error> {
     let is_array =
         array.extension().is_some_and(|ending| ["npy", "bin"].iter().any(|own| ending.eq_ignore_ascii_case(own)));
     let beside = array.with_extension("json");
-    is_array
-        && object::exists(&beside)
+    Ok(is_array
+        && object::exists(&beside)?
         && dissimilarities::header(&beside)
             .and_then(|header| dissimilarities::array_path(&beside, &header))
-            .is_ok_and(|described| described == array)
+            .is_ok_and(|described| described == array))
 }
 
 /// Returns whether a file has molecules. A file of SMILES is recognised by its name, because it has no header.

@@ -48,6 +48,7 @@ const HEADER_BYTES: u64 = 1 << 20;
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn matrix(path: &Path) -> Result<Dissimilarities, Error> {
+    object::has_neighbours(path)?;
     let is_header = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let beside = path.with_extension("json");
     if is_header {
@@ -55,7 +56,7 @@ pub fn matrix(path: &Path) -> Result<Dissimilarities, Error> {
         let array = array_path(path, &header)?;
         return with_header(&array, header);
     }
-    if object::exists(&beside) {
+    if object::exists(&beside)? {
         let header = header(&beside)?;
         if array_path(&beside, &header)? == path {
             return with_header(path, header);

@@ -418,6 +418,7 @@ impl Rows {
             return Err(Error::Empty { name, found: "a Parquet file of no rows" });
         }
         let chosen = Chosen::new(&name, &parquet, selection)?;
+        let parquet = parquet.reading(chosen.numbers().chain(&chosen.id).count());
         let (open, block, rounded) = (Vec::new(), Block::default(), Rounded::default());
         Ok(Rows { name, parquet, chosen, group: 0, open, left: 0, block, taken: 0, row: 0, has_weight: false, rounded })
     }

@@ -38,8 +38,8 @@ pub(crate) struct Source<'a> {
     taken: Rc<Cell<u64>>,
     /// The length of a file on disk.
     length: Option<u64>,
-    /// The path of a file or the URL of an object, to open it again.
-    path: Option<PathBuf>,
+    /// The path of a file, to open it again, or the object, which is of one version.
+    again: Option<Again>,
     /// The bytes that were read; the bytes before `start` are consumed.
     buffer: Vec<u8>,
     start: usize,
@@ -52,13 +52,21 @@ pub(crate) struct Source<'a> {
     terminator: Option<u8>,
 }
 
+/// What a source can be read from again, at any position.
+enum Again {
+    /// A file. It is opened anew, because readers of one opening share its position.
+    File(PathBuf),
+    Object(Opened),
+}
+
 impl<'a> Source<'a> {
     /// Opens a file or the object of a URL; its path is the name in messages.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let opened = Opened::open(path)?;
         let length = opened.length();
-        let again = length.map(|_| path.to_path_buf());
-        Ok(Source { length, path: again, ..Source::new(opened.whole(OBJECT_PIECE), &object::shown(path))? })
+        let of_file = || length.map(|_| Again::File(path.to_path_buf()));
+        let again = if object::url(path).is_some() { Some(Again::Object(opened.clone())) } else { of_file() };
+        Ok(Source { length, again, ..Source::new(opened.whole(OBJECT_PIECE), &object::shown(path))? })
     }
 
     /// Decompresses gzip, judging by the first bytes, and skips a UTF-8 byte order mark, which no binary format begins
@@ -72,7 +80,7 @@ impl<'a> Source<'a> {
             reader,
             taken,
             length: None,
-            path: None,
+            again: None,
             buffer: Vec::new(),
             start: 0,
             offset: 0,
@@ -97,7 +105,7 @@ impl<'a> Source<'a> {
             reader,
             taken: self.taken,
             length: self.length,
-            path: None,
+            again: None,
             buffer: Vec::new(),
             start: 0,
             offset: 0,
@@ -125,7 +133,11 @@ impl<'a> Source<'a> {
     /// Opens the file again for reading at any position. Returns `None` if it is compressed or was not opened by its
     /// path.
     pub(crate) fn again(&self) -> Result<Option<Opened>, Error> {
-        self.path.as_ref().filter(|_| !self.reader.is_packed()).map(|path| Opened::open(path)).transpose()
+        match self.again.as_ref().filter(|_| !self.reader.is_packed()) {
+            None => Ok(None),
+            Some(Again::Object(object)) => Ok(Some(object.clone())),
+            Some(Again::File(path)) => Opened::open(path).map(Some),
+        }
     }
 
     /// Returns the share of the file that was read, from 0 to 1. Returns `None` if the length of the source is unknown.

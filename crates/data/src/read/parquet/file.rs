@@ -157,6 +157,8 @@ pub(super) enum Unit {
 /// ```
 pub struct Parquet {
     file: Opened,
+    /// The number of columns that are read in turn.
+    at_once: usize,
     metadata: ParquetMetaData,
     rows: u64,
 }
@@ -184,7 +186,13 @@ impl Parquet {
         if rows != rows_of(told) {
             return Err(Refused::Damaged(format!("{told} rows, of which {rows} are in groups")));
         }
-        Ok(Parquet { file, metadata, rows })
+        Ok(Parquet { file, at_once: 1, metadata, rows })
+    }
+
+    /// Says how many columns are read in turn. The more columns, the shorter are the pieces of an object that are in
+    /// memory for each.
+    pub(super) fn reading(self, at_once: usize) -> Self {
+        Self { at_once, ..self }
     }
 
     /// Returns the names of the columns; nested columns by their path.
@@ -277,8 +285,7 @@ impl Parquet {
         let codec = Codec::of(chunk)
             .ok_or_else(|| Refused::Codec(format!("{:?}", chunk.compression_codec()).to_lowercase()))?;
         let of = self.metadata.file_metadata().schema_descr().column(column);
-        let columns = self.metadata.file_metadata().schema_descr().num_columns();
-        let pages = Pages::new(&self.file, chunk, &of, codec, self.group_rows(group), columns, room);
+        let pages = Pages::new(&self.file, chunk, &of, codec, self.group_rows(group), self.at_once, room);
         Ok(get_column_reader(of, Box::new(pages)))
     }
 }

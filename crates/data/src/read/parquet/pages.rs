@@ -91,14 +91,14 @@ pub(super) struct Pages<R> {
 }
 
 impl<R: Room> Pages<R> {
-    /// Reads the values of `chunk`, a column of a group with `rows` rows, in a file with `columns` columns.
+    /// Reads the values of `chunk`, a column of a group with `rows` rows, while `at_once` columns are read in turn.
     pub(super) fn new(
         file: &Opened,
         chunk: &ColumnChunkMetaData,
         column: &ColumnDescriptor,
         codec: Codec,
         rows: u64,
-        columns: usize,
+        at_once: usize,
         room: R,
     ) -> Self {
         let (start, left) = chunk.byte_range();
@@ -106,7 +106,7 @@ impl<R: Room> Pages<R> {
             Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY => size_of::<ByteArray>(),
             _ => size_of::<u64>(),
         } as u64;
-        let piece = (OBJECT_BYTES / columns.max(1)).clamp(CHUNK, OBJECT_PIECE);
+        let piece = (OBJECT_BYTES / at_once.max(1)).clamp(CHUNK, OBJECT_PIECE);
         let bytes = file.range(start..start.saturating_add(left), piece);
         Self {
             input: BufReader::with_capacity(CHUNK, bytes),
