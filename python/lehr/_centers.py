@@ -204,7 +204,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         Returns
         -------
         labels : ndarray of shape (n_samples,), int32
-            The number of the cluster; -1 for a row farther than the outlier radius from every centre, if the model has an outlier radius.
+            The number of the cluster; -1 for a row farther than the outlier radius from every centre, if the model has an outlier radius. A model of the command with a preparation also returns -1 for a row without any value.
             For a table in partitions: a Dask array or series, or the Ray dataset or Spark data frame with a further column ``cluster``.
 
         Examples

@@ -117,8 +117,8 @@ impl Results {
     }
 }
 
-/// A folder that is reserved for this run until it is dropped. If the run fails, folders that were created for it are
-/// removed.
+/// A folder that was checked for this run. It is not locked, so another process may write to it. If the run fails,
+/// folders that were created for it are removed.
 pub struct Folder {
     path: PathBuf,
     results: Results,
@@ -341,7 +341,8 @@ impl Staged<'_> {
     /// Puts all results into place, removes the checkpoint, and prints a note if earlier results were replaced.
     ///
     /// # Errors
-    /// Returns [`Kind::Environment`] if a file could not be put into place; then the others are removed again.
+    /// Returns [`Kind::Environment`] if a file could not be put into place. Then the others are removed again, and
+    /// earlier results in the folder are lost.
     pub fn commit(self) -> Result<(), Failure> {
         let Staged { folder, files } = self;
         let replaced = folder.holds_our_results();

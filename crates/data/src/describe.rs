@@ -33,7 +33,8 @@ pub enum Role {
     Category,
     /// Dates or times.
     Date,
-    /// A name or number that identifies each row.
+    /// Names or numbers that stand for something, such as keys, postcodes and row counters. They may repeat, and their
+    /// differences mean nothing.
     Id,
     /// Texts that rarely repeat.
     Text,

@@ -206,7 +206,8 @@ impl Incomplete {
     }
 
     /// Scales columns by the means and standard deviations of other rows, so that new rows have the same units as rows
-    /// that were standardised before.
+    /// that were standardised before. A column that is constant in the other rows becomes 0. A column without values
+    /// there stays unchanged.
     ///
     /// # Panics
     /// Panics if the other rows have a different number of columns.

@@ -8,8 +8,9 @@ use crate::error::Error;
 use crate::object;
 use crate::read::{self, Selection};
 
-/// Returns the number of bytes that can be used without swapping. The kernel estimates it; the control group and the
-/// limit of the process (`ulimit -v`) may leave less. Returns `None` if none of them reports a number.
+/// Returns the number of bytes that can be used without swapping. Only Linux reports it. On other systems, the result
+/// is `None`, and memory is not checked. The kernel estimates it; the control group and the limit of the process
+/// (`ulimit -v`) may leave less. Returns `None` if none of them reports a number.
 pub fn available() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| of_machine(&text));
     let process =

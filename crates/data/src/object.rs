@@ -80,8 +80,9 @@ pub fn url(path: &Path) -> Option<&str> {
     is_scheme.then_some(text)
 }
 
-/// Returns the name of a file or an object for messages and results. Of a URL, it leaves out the query and what stands
-/// before an `@`, because these often have a key. The name's ending tells the format.
+/// Returns the name of a file or an object for messages and results. Of a URL, it leaves out everything before an `@`
+/// in the host, which often has a key. It leaves out the query and the fragment only of `http` and `https` URLs. The
+/// name's ending tells the format.
 ///
 /// # Example
 /// ```

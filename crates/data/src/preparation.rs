@@ -4,9 +4,10 @@
 //! So you can read the decisions before the run, and apply them to next month's file.
 //!
 //! - A **number** stays as it is or becomes its logarithm; it is shifted and divided according to [`Scale`].
-//! - A **category** becomes one feature for each text: 1 in rows with this text, and 0 elsewhere. All these features
-//!   are divided by one number, so that together they have the variance of one column. A category then has the same
-//!   influence on distances as one column of numbers. Rare texts share the feature `other`.
+//! - A **category** becomes one feature for each text: 1 in rows with this text, and 0 elsewhere. With scaling, Lehr
+//!   divides all these features by one number, so that together they have the variance of one column. A category then
+//!   has the same influence on distances as one column of numbers. Without scaling ([`Scale::None`]), they stay 0 and
+//!   1. Rare texts share the feature `other`.
 //! - A **date** becomes the days since 1970, or its weekday and its month, as categories ([`DatePart`]).
 //! - A **missing value** stays missing, for methods that leave it out of distances, or is filled according to
 //!   [`Missing`].
@@ -48,7 +49,7 @@ pub enum Missing {
     /// Missing values become the most frequent value of their column.
     Mode,
     /// Missing values become the mean of the five nearest rows that have a value there, by the features that both rows
-    /// have.
+    /// have. If no such row shares a feature, they are filled as with [`Missing::Median`].
     Nearest,
     /// Lehr leaves out rows with missing values.
     Drop,
@@ -105,7 +106,10 @@ impl FromStr for Missing {
 /// Columns are given by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wishes {
-    /// The columns to use, of any role but [`Text`](crate::describe::Role::Text). `None`: all measures.
+    /// The columns to use, of any role but [`Text`](crate::describe::Role::Text) and
+    /// [`Empty`](crate::describe::Role::Empty). `None`: all measures, and the columns in `log`. With `is_auto`, Lehr
+    /// leaves out measures that are mostly missing or at least 95 % equal. If no measure is left, it uses the
+    /// categories.
     pub columns: Option<Vec<String>>,
     /// The columns to leave out.
     pub exclude: Vec<String>,

@@ -115,8 +115,9 @@ pub struct Selection {
     pub form: TableForm,
 }
 
-/// Reads points from a file. A file is NPY or Parquet if it begins as one or is called `.npy` or `.parquet`, and
-/// otherwise a text table. NPY and text may be compressed with gzip.
+/// Reads points from a file. A file is NPY or Parquet if it begins as one or is called `.npy` or `.parquet`. JSON
+/// objects and, with the feature `sheets`, workbooks are read too. Any other file is a text table. NPY and text may be
+/// compressed with gzip.
 ///
 /// NPY arrays have one or two dimensions (one means a single column), in row-major or column-major order. Elements are
 /// `f2`, `f4`, `f8`, `i1` to `i8`, `u1` to `u8` or `b1` (true is 1, false is 0), in either byte order. Integers beyond
@@ -203,9 +204,10 @@ pub enum Table {
 }
 
 /// Reads a table as [`points`] does, or fingerprints, or sparse rows. A file has fingerprints if it begins as FPS or is
-/// called `.fps`. Lehr makes fingerprints of molecules, in SMILES (`.smi`) or in an SD file (`.sdf`). It has sparse rows if it begins as Matrix Market or as SVMlight text, or is called `.mtx`, `.svm`,
-/// `.svmlight` or `.libsvm`. The selection applies only to tables, and `first_column` only to SVMlight text
-/// ([`svmlight::rows`]).
+/// called `.fps`. Lehr makes fingerprints of molecules, in SMILES (`.smi`) or in an SD file (`.sdf`). It has sparse
+/// rows if it begins as Matrix Market or as SVMlight text, or is called `.mtx`, `.svm`, `.svmlight` or `.libsvm`. The
+/// selection applies only to tables, but its `fingerprint` chooses the kind for molecules. `first_column` applies only
+/// to SVMlight text ([`svmlight::rows`]).
 ///
 /// A file begins as SVMlight text if each of its first three rows is a label followed only by `column:value` with
 /// ascending columns. At least one of the rows must have two columns or a `qid`. A table may look the same

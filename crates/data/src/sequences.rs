@@ -97,7 +97,7 @@ impl Alphabet {
         if are_most || codes == letters && 2 * nucleotides >= letters { Alphabet::Dna } else { Alphabet::Protein }
     }
 
-    /// Returns "nucleotide" or "amino acid", for messages.
+    /// Returns the expected letter for messages: "a nucleotide (ACGTU or an IUPAC code)" or "an amino acid".
     pub const fn letter_name(self) -> &'static str {
         match self {
             Alphabet::Dna => "a nucleotide (ACGTU or an IUPAC code)",

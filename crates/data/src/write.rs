@@ -1,7 +1,8 @@
 //! Writes result files completely or not at all.
 //!
 //! A file is written under a temporary name in its own folder. It gets its real name only when it is complete and on
-//! disk ([`AtomicFile`]). So readers see the old file or the new one, and an interrupted run leaves no incomplete file.
+//! disk ([`AtomicFile`]). So readers see the old file or the new one. An interrupted run removes its temporary file. A
+//! killed process leaves it behind, under its hidden name.
 //!
 //! The same data give the same bytes: numbers have the shortest form that reads back as the same number, and lines end
 //! with `\n`.

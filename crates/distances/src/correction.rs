@@ -2,8 +2,9 @@
 //! once.
 //!
 //! Jukes and Cantor (1969) and Kimura (1980) estimate how many random substitutions explain the observed differences.
-//! The formulas have no value once three positions in four differ, which is the share by chance. In this case, and if a
-//! formula gives a larger value, the distance is [`SATURATED`]: an ordinary number, neither negative nor missing.
+//! The formula of Jukes and Cantor has no value once three positions in four differ, which is the share by chance.
+//! Kimura's has none once `2P + Q` reaches 1 or `Q` reaches 1/2. In this case, and if a formula gives a larger value,
+//! the distance is [`SATURATED`]: an ordinary number, neither negative nor missing.
 
 /// The largest corrected distance, in substitutions per position. The papers (`docs/papers.md`) have the same limit.
 pub const SATURATED: f64 = 10.0;

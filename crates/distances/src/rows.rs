@@ -3,7 +3,8 @@
 //! A pair is compared in the columns where both have a value. Distances are then scaled up to all columns, as if
 //! missing differences equalled the mean of those present. For example, a squared distance is multiplied by the number
 //! of columns, divided by the number of columns compared. Cosine, correlation and Gower's mean need no scaling. Rows
-//! without a column in common have no dissimilarity.
+//! without a column in common have no dissimilarity. With the correlation, neither have pairs of which one row is
+//! constant in the common columns.
 //!
 //! A row of zeros has no direction. Its cosine with any other row counts as 0, so its distance is 1, as in
 //! scikit-learn. A constant row has no correlation, so Lehr refuses it.

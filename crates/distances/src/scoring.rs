@@ -1,8 +1,8 @@
 //! Scores of alignments: a matrix of letters against letters, and the costs of gaps.
 //!
 //! As in parasail and the papers, the first letter in a gap costs `open`, and each further letter costs `extend`. So a
-//! gap of n letters costs `open + (n - 1) extend`. (For a program that charges `open + n extend`, use an `open` that is
-//! smaller by `extend` to get the same alignments.)
+//! gap of n letters costs `open + (n - 1) extend`. Some programs charge `open + n extend`. For the same alignments,
+//! give them an `open` that is smaller by `extend`. To use their costs here, add their `extend` to their `open`.
 
 use std::fmt;
 

@@ -30,7 +30,8 @@ pub enum Measure {
     /// The distance from transitions and transversions, with the correction of Kimura. For nucleotides. A pair of
     /// letters that is neither a match nor a transition counts as a transversion.
     Kimura,
-    /// `1 - S(a, b) / min(S(a, a), S(b, b))`.
+    /// `1 - S(a, b) / min(S(a, a), S(b, b))`, but at least 0. The pair has no dissimilarity unless the divisor is above
+    /// 0.
     ScoreOverSmaller,
     /// `1 - S(a, b) / max(S(a, a), S(b, b))`.
     ScoreOverLarger,
@@ -99,7 +100,8 @@ pub struct Parameters {
     pub scoring: Option<Scoring>,
     /// For local alignments: the minimum number of columns, as a fraction (0 to 1) of the length of the shorter
     /// sequence. Pairs with fewer columns have no dissimilarity, because a short perfect match would make unrelated
-    /// sequences equal. Default: 0.7.
+    /// sequences equal. Except for [`Measure::Identity`], only columns with two letters count. Measures from scores
+    /// ignore this minimum. Default: 0.7.
     pub overlap_min: f64,
 }
 

@@ -89,7 +89,8 @@ pub struct Counted {
 /// has the contents that its service names. In a backup, also compares each file with the list.
 ///
 /// # Errors
-/// Returns [`Error::Damaged`] with a line for each damaged file, or [`Error::Disk`].
+/// Returns [`Error::Damaged`] with a line for each damaged file, or [`Error::Disk`]. Returns [`Error::Refused`] for
+/// links, devices, and names that are not UTF-8.
 ///
 /// # Example
 /// ```

@@ -322,7 +322,8 @@ pub struct Finish {
     pub name: String,
 }
 
-/// Reads a file under the data root, and answers when the data set is ready.
+/// Reads a file under the data root, and answers when the data set is ready. If the client leaves or the deadline
+/// passes first, the service discards the data set.
 ///
 /// # Example
 /// ```
@@ -427,7 +428,8 @@ pub struct Put {
     pub replace: bool,
 }
 
-/// Returns a whole data set: as a handle within this process, or as an Arrow stream to other processes.
+/// Returns a whole data set: as a handle within this process, or as an Arrow stream to other processes. A client gets
+/// [`Code::TooLarge`](lehr_services::Code) for more than 64 MiB, and must use [`Read`].
 ///
 /// # Example
 /// ```

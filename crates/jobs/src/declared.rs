@@ -38,7 +38,7 @@ pub(crate) struct Declared {
 }
 
 /// Full results of jobs in this process, by job id, for callers that need more than the tables. The results are kept
-/// until this value is dropped.
+/// until this value, its clones and the service are dropped. Removing a job does not free its result.
 ///
 /// # Example
 /// ```

@@ -2,10 +2,11 @@
 //! to sequences, fingerprints or records. For the options, see `lehr_methods::distances`.
 //!
 //! The columns of the table `items` decide which items are compared: `sequence` (as in FASTA), `fingerprint` (as in
-//! FPS), or otherwise numbers. Numbers may be missing. There are three output tables. `matrix` has the pairs (0,1),
+//! FPS), or otherwise numbers. With the option `fingerprint`, Lehr makes fingerprints of the column `smiles`. Gower's
+//! metric compares texts too. Numbers may be missing. There are three output tables. `matrix` has the pairs (0,1),
 //! (0,2), …, (1,2), … in one column. `items` has the ids. If equal items are collapsed, `items` also has the number of
-//! items for each id. If the input has a column `smiles`, `items` has the structures too. `members` maps each row of the
-//! input to its item. The job saves finished pairs while it runs.
+//! items for each id. If the input has a column `smiles`, `items` has the structures too. `members` maps each row of
+//! the input to its item. The job saves finished pairs while it runs.
 
 use std::path::{Path, PathBuf};
 

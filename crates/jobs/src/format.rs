@@ -116,8 +116,8 @@ pub struct Reading {
     pub delimiter: Option<String>,
     /// Whether the first row of a text file has column names. Default: detected.
     pub header: Option<bool>,
-    /// Whether numbers may be missing: empty fields of text files, NaN and nulls elsewhere. Default: no; a missing
-    /// number is an error.
+    /// Whether numbers may be missing: empty fields of text files, NaN and nulls elsewhere. Not allowed together with
+    /// `weights`. Default: no; a missing number is an error.
     pub gaps: bool,
     /// The kind of fingerprints to make of molecules. Default: `morgan`.
     pub fingerprint: Option<MoleculeBits>,

@@ -215,7 +215,8 @@ impl Job {
         Self::new("alone".to_owned(), 1, Signal::default(), Saved::Memory(Arc::default()), None)
     }
 
-    /// Returns the id of the job. No other job of the service has ever had this id.
+    /// Returns the id of the job. If the service's document was lost or restored from a copy, an earlier job may have
+    /// had the same id.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -252,7 +253,8 @@ impl Job {
         Interrupt::when(move || signal.why().is_some())
     }
 
-    /// Reports progress. Never waits: a newer report replaces an earlier report that has not been received yet.
+    /// Reports progress. Never waits: a report is dropped while an earlier one is being sent. It is also dropped if
+    /// whole per cent and stage are unchanged.
     pub fn report(&self, progress: Progress) {
         let mut reports = self.reports.lock();
         let Reports { listener, last } = &mut *reports;

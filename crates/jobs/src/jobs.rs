@@ -147,7 +147,7 @@ pub struct Record {
     /// The reason why the job has no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
-    /// Whether the job was cancelled.
+    /// Whether a client has asked to cancel the job. A job that finished first may still be done.
     #[serde(default)]
     pub is_cancelled: bool,
     /// The position of the job in the order in which jobs were requested.
@@ -280,7 +280,8 @@ pub struct Rows {
     /// The number of the first row, counted from 0. Default: 0.
     #[serde(default)]
     pub from: u64,
-    /// The end of the rows, exclusive. Default: the number of rows of the output.
+    /// The end of the rows, exclusive. Default: the number of rows of the output. An answer has at most about 4 MiB and
+    /// 65,536 rows. Its `to` says where it ends.
     #[serde(default)]
     pub to: Option<u64>,
 }
@@ -311,7 +312,7 @@ pub struct Outcome {
     pub figures: BTreeMap<String, f64>,
     /// The warnings for the user.
     pub warnings: Vec<String>,
-    /// The reason why the job has no result; `None` if the job was cancelled.
+    /// The reason why the job failed. `None` if the job is done or was cancelled.
     pub fault: Option<Fault>,
 }
 

@@ -58,7 +58,8 @@ pub trait Method: Clone + Send + Sync + 'static {
     const INPUTS: &'static [&'static str];
     /// The names of the optional input tables. Default: none.
     const INPUTS_OPTIONAL: &'static [&'static str] = &[];
-    /// The names of the output tables, in addition to `model` ([`Outputs::model`]).
+    /// The names of the output tables, in addition to `model` and `report` ([`Outputs`]). A job that lacks one of the
+    /// named tables fails, and other tables are dropped.
     const OUTPUTS: &'static [&'static str];
     /// Whether jobs of the method can run in processes that `mpiexec` starts. The method must compute on
     /// [`Job::execution`], which then has the ranks of all processes, and make the same calls in each process. The

@@ -69,7 +69,7 @@ impl Contract for ReportState {
 pub struct Report {
     /// The main result in words.
     pub text: String,
-    /// The id of the job.
+    /// The prefix of the job's outputs. It is the job's id, unless the order named another prefix.
     pub job: String,
     /// The data set with the HTML report, if the method has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,8 @@ pub struct Report {
     pub tables: BTreeMap<String, String>,
 }
 
-/// Chooses the clustering whose number of clusters persists over the widest range of temperatures.
+/// Chooses the clustering whose number of clusters persists over the widest range of temperatures. The largest number
+/// that the watched job reached cannot be chosen. Returns [`Code::UnknownEntry`] if none persisted.
 ///
 /// # Example
 /// For how to call operations, see [`ReportState`].
@@ -157,7 +158,7 @@ pub struct TableOf {
     /// The number of the first row, counted from 0. Default: 0.
     #[serde(default)]
     pub from: u64,
-    /// The end of the rows, exclusive. Default: the number of rows of the report.
+    /// The end of the rows, exclusive. Default: the number of rows of the table.
     #[serde(default)]
     pub to: Option<u64>,
 }

@@ -46,8 +46,8 @@ pub struct Settings {
     pub threads: Option<usize>,
     /// The cores that jobs are bound to. Default: all.
     pub cores: Vec<usize>,
-    /// Threads x processes x nodes, such as `2x4x1`: jobs run in processes that a launcher starts. Default: jobs run
-    /// in this process.
+    /// Threads x processes x nodes, such as `2x4x1`: jobs run in processes that a launcher starts. This needs a folder
+    /// for the service's data, and a method that supports it. Default: jobs run in this process.
     pub layout: Option<String>,
     /// The program that starts the processes: an `mpiexec`, or Slurm's `srun`, which Lehr recognises by its name.
     /// Without a `/`, the name is searched in `PATH`. Default: the launcher of the [`Setup`](crate::Setup).

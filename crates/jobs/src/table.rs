@@ -1,8 +1,9 @@
 //! Tables: the form of data sets, and of the inputs and outputs of methods.
 //!
 //! A table has named columns of numbers, counts or text, stored as reference-counted Arrow arrays: cloning and slicing
-//! copy only pointers. Two columns may have a role: the weights of the rows, and their ids. Building a table checks it:
-//! all columns have the same length and different names, and values are missing only if the table declares it.
+//! copy only pointers. Two columns may have a role: the weights of the rows, and their ids. Building a table checks
+//! that its columns have the same length and different names. It does not look for NaN: declare numbers that may be
+//! missing with [`Builder::gaps`].
 
 mod frame;
 mod rows;

@@ -252,7 +252,8 @@ pub trait Method: Send + Sync {
     /// # Errors
     /// Returns serde's message for a value of another type or for an unknown name.
     fn complete(&self, options: &Options) -> Result<String, String>;
-    /// Reports all faults in options that are visible without data, one per line.
+    /// Reports faults in options that are visible without data, one per entry. Combinations of options are checked only
+    /// if every single value is valid.
     fn check(&self, options: &Options) -> Vec<String>;
     /// Returns the unit of the temperatures in the progress of the method.
     ///
@@ -278,7 +279,8 @@ pub trait Method: Send + Sync {
     /// Returns the errors of the method in `lehr-mining`.
     ///
     /// # Panics
-    /// Panics if [`check`](Self::check) reports faults in the options.
+    /// Panics if an option has an unknown name or a value of another type. Call [`check`](Self::check) first: other
+    /// faults end in an error or silently use a default.
     fn run(&self, task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error>;
 }
 

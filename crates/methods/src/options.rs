@@ -130,7 +130,8 @@ impl OptionOf {
         format!("{}{range}{default}", self.help)
     }
 
-    /// Returns a description of the fault in a value, if it has one. Null means the default.
+    /// Returns a description of the fault in a value, if it has one. Null is a fault, unless the default itself is
+    /// null.
     pub fn fault(&self, value: &Value) -> Option<String> {
         let is_right = match &self.kind {
             _ if value.is_null() => self.default.is_null(),

@@ -140,8 +140,9 @@ impl Predicted {
     /// Applies a model to rows of numbers in the model's columns, in the units of the table.
     ///
     /// # Errors
-    /// Returns [`Refusal::Unsuited`] for another number of columns, or for a model of bits; [`Refusal::Data`] for
-    /// positions that are not in degrees.
+    /// Returns [`Refusal::Unsuited`] for another number of columns, a model of bits, or memberships of a model of
+    /// items. Models other than clusters also refuse values of 1e140 or more. Returns [`Refusal::Data`] for positions
+    /// that are not in degrees.
     pub fn of_points(model: &ModelFile, points: &Points, memberships: bool) -> Result<Self, Refusal> {
         if matches!(&model.model, Learnt::Clusters(centroids) if centroids.is_bernoulli()) {
             let expected = "rows of bits, as --cost bernoulli takes".into();

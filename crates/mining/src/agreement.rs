@@ -23,7 +23,8 @@ pub struct Agreement {
 impl Agreement {
     /// Compares two labellings.
     ///
-    /// Cost: one pass, and memory for clusters x classes numbers.
+    /// Cost: one pass, and memory for clusters x classes numbers. Give outliers another label first. With
+    /// [`OUTLIER`](crate::vector::OUTLIER), the table would need more than 30 GB.
     ///
     /// # Panics
     /// Panics if the labellings differ in length.

@@ -9,7 +9,8 @@
 //! would use up the allowed number of components. After a division the temperature stays the same until no further
 //! component divides. The temperature never jumps past the next transition.
 //!
-//! All methods report their progress to an [`Observer`], with these [`figures`](Progress::figures) by name:
+//! All methods report their progress to an [`Observer`], with [`figures`](Progress::figures) by name.
+//! [`kmedoids`](crate::kmedoids) reports `clusters`, `sweeps`, `swaps` and `cost`. The other methods report:
 //!
 //! | method | figures |
 //! | --- | --- |

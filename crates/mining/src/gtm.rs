@@ -56,9 +56,9 @@ impl Resumable for Parameters {
 ///
 /// # Errors
 /// Returns the errors of [`Parameters::check`], and [`Error::Constant`] if no column varies. Returns
-/// [`Error::Unobserved`], [`Error::TooFar`], [`Error::TooNear`] or [`Error::TooManyPoints`]. Returns [`Error::Data`]
-/// for invalid weights given with [`Input::with_weights`]. Returns [`Error::Stopped`] if the observer requested it,
-/// after handing it the checkpoint.
+/// [`Error::Unobserved`], [`Error::TooFar`], [`Error::TooNear`] or [`Error::TooManyPoints`]. Returns [`Error::Memory`]
+/// if the map needs more memory than is free. Returns [`Error::Data`] for invalid weights given with
+/// [`Input::with_weights`]. Returns [`Error::Stopped`] if the observer requested it, after handing it the checkpoint.
 ///
 /// # Example
 /// ```

@@ -44,7 +44,8 @@ impl Resumable for Parameters {
 /// # Errors
 /// Returns the errors of [`Parameters::check`]. Returns [`Error::Parameter`] if a given centre is more than about 1e9
 /// times as far from the points as the points are from each other. Returns [`Error::TooFar`] if squared distances would
-/// overflow. Returns [`Error::Stopped`] if the observer requests a stop; the observer gets the checkpoint first.
+/// overflow, and [`Error::Memory`] if the centres need more memory than is free. Returns [`Error::Stopped`] if the
+/// observer requests a stop; the observer gets the checkpoint first.
 ///
 /// # Example
 /// ```

@@ -38,14 +38,16 @@ impl Resumable for Parameters {
     type State = State;
 }
 
-/// Clusters items around medoids, so that the weighted sum of dissimilarities to the nearest medoid is small. In the
-/// result, no swap of a medoid for another item lowers this sum.
+/// Clusters items around medoids, so that the weighted sum of dissimilarities to the nearest medoid is small. If the
+/// run converges ([`Model::is_converged`]), no swap of a medoid for another item lowers this sum. It may end earlier,
+/// at [`Parameters::max_passes`].
 ///
 /// Items of weight 0 cannot be medoids and have no influence, but they get labels.
 ///
 /// # Errors
-/// Returns the errors of [`Parameters::check`], [`Error::Incomplete`] if a pair has no dissimilarity, and
-/// [`Error::TooFar`]. Returns [`Error::Stopped`] if the observer requested it, after handing it the checkpoint.
+/// Returns the errors of [`Parameters::check`], and [`Error::Parameter`] for invalid weights. Returns
+/// [`Error::Incomplete`] if a pair has no dissimilarity, [`Error::TooFar`] for too large values, and [`Error::Memory`].
+/// Returns [`Error::Stopped`] if the observer requested it, after handing it the checkpoint.
 ///
 /// # Example
 /// ```

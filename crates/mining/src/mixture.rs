@@ -65,10 +65,10 @@ impl Resumable for Parameters {
 /// # Errors
 /// Returns the errors of [`Parameters::check`]. Returns [`Error::Constant`] or [`Error::Unobserved`] if columns do not
 /// vary or have no values. Returns [`Error::TooFar`] or [`Error::TooNear`] if squared distances would overflow or
-/// variances would underflow. Returns [`Error::Data`] for invalid weights given with [`Input::with_weights`]. Returns
-/// [`Error::Collapsed`] if a covariance is no longer positive definite. This can happen without regularisation, or if
-/// columns depend almost exactly on each other. Returns [`Error::Stopped`] if the observer stopped the fit; the
-/// observer receives the checkpoint before.
+/// variances would underflow. Returns [`Error::Memory`] if the components need more memory than is free. Returns
+/// [`Error::Data`] for invalid weights given with [`Input::with_weights`]. Returns [`Error::Collapsed`] if a covariance
+/// is no longer positive definite. This can happen without regularisation, or if columns depend almost exactly on each
+/// other. Returns [`Error::Stopped`] if the observer stopped the fit; the observer receives the checkpoint before.
 ///
 /// # Example
 /// ```

@@ -52,8 +52,10 @@ impl Resumable for Parameters {
 /// Dissimilarities are used as given, not squared; squares would lead to other temperatures and clusters.
 ///
 /// # Errors
-/// Returns the errors of [`Parameters::check`], and [`Error::Unrelated`] for items without any dissimilarity. Returns
-/// [`Error::Stopped`] if the observer requested it, after handing it the checkpoint.
+/// Returns the errors of [`Parameters::check`], [`Error::Parameter`] for invalid weights, and [`Error::TooFar`] or
+/// [`Error::Memory`] for the matrix. Returns [`Error::Unrelated`] for items without any dissimilarity, and
+/// [`Error::Disconnected`] if missing pairs separate the items. Returns [`Error::Stopped`] if the observer requested
+/// it, after handing it the checkpoint.
 ///
 /// # Example
 /// ```

@@ -49,8 +49,10 @@ impl Resumable for Parameters {
 /// Minimises the stress `sum over pairs of w (d - delta)^2`, which no iteration raises. Source: de Leeuw 1977.
 ///
 /// # Errors
-/// Returns the errors of [`Parameters::check`], and [`Error::Disconnected`] if missing pairs divide the items into
-/// unconnected parts. Returns [`Error::Stopped`] if the observer requested it, after handing it the checkpoint.
+/// Returns the errors of [`Parameters::check`], [`Error::Parameter`] for invalid weights, and [`Error::TooFar`] or
+/// [`Error::Memory`] for the matrix. Returns [`Error::Unrelated`] for items without any pair, and
+/// [`Error::Disconnected`] if missing pairs separate the items. Returns [`Error::Stopped`] if the observer requested
+/// it, after handing it the checkpoint.
 ///
 /// # Example
 /// ```

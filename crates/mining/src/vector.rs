@@ -66,8 +66,9 @@ impl Checkpoint {
 /// ([`number`](mod@crate::number)). The result is then bit-identical to the result with this number given.
 ///
 /// # Errors
-/// Returns the errors of [`Parameters::check`], and [`Error::TooFar`]. Returns [`Error::Stopped`] if the observer
-/// requested it, after handing it the checkpoint.
+/// Returns the errors of [`Parameters::check`], [`Error::TooFar`], and [`Error::Memory`] if the centres need more
+/// memory than is free. Returns [`Error::MostlyOutside`] if more than half of the weight is outside the outlier radius.
+/// Returns [`Error::Stopped`] if the observer requested it, after handing it the checkpoint.
 ///
 /// # Example
 /// ```

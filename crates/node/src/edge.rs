@@ -40,8 +40,8 @@ pub(crate) struct Peer {
     pub(crate) place: Arc<Place>,
 }
 
-/// The maximum number of addresses whose requests are counted at once. Beyond this number, the buckets that are full
-/// again are removed.
+/// From this number of addresses on, buckets that are full again are removed before another address is added. The
+/// number of addresses may still grow beyond it.
 const ADDRESSES: usize = 10_000;
 
 /// The number of times that an otherwise idle thread looks for an answer before it sleeps.

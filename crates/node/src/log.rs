@@ -1,5 +1,6 @@
-//! The log of a node: a line of JSON for each request that passes the filters. You can change the filters while the
-//! node runs.
+//! The log of a node: lines of JSON that pass the filters. There is a line for each request. Refused connections,
+//! failed TLS handshakes, changed certificates and lost spans get lines too. You can change the filters while the node
+//! runs.
 //!
 //! Only the operator of the node gets the log. The log contains texts of faults that clients and state documents don't
 //! get. The log never contains tokens, bodies or the query string of a URL.

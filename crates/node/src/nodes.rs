@@ -83,7 +83,8 @@ impl Contract for Nodes {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// Follows another node from now on. Returns the node's address in the form that the other operations take.
+/// Follows another node from now on. Returns the node's address in the form that the other operations take. Returns
+/// [`Code::DuplicateEntry`] for a node that is followed already, and [`Code::InsufficientResources`] beyond 256 nodes.
 ///
 /// # Example
 /// See [`Joining`].

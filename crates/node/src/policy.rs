@@ -230,7 +230,8 @@ impl Policy {
     /// Returns the name of the caller with a certificate for these DNS names.
     ///
     /// # Errors
-    /// Returns [`Code::PermissionDenied`] if the policy names no such caller: a signature alone grants no rights.
+    /// Returns [`Code::PermissionDenied`] if the policy names no such caller, or more than one. A signature alone
+    /// grants no rights.
     ///
     /// # Example
     /// ```

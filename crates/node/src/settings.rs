@@ -92,15 +92,16 @@ pub struct Limits {
     pub take_time: Duration,
     /// The time limit of a request that sets no limit. Default: 30 s.
     pub answer_time: Duration,
-    /// The maximum time limit that a request may set. Default: 1 hour.
+    /// The maximum time limit of a request. A longer limit that a request sets is shortened to this one. Default: 1
+    /// hour.
     pub answer_time_max: Duration,
     /// The maximum number of requests at once, over all connections; further requests are answered 503. Default:
     /// 16,384.
     pub requests: usize,
     /// The maximum number of subscriptions at once; further subscriptions are answered 503. Default: 4096.
     pub subscriptions: usize,
-    /// The interval between heartbeats to a subscriber. A connection that does not take a heartbeat within the same
-    /// time is closed. Default: 15 s.
+    /// A subscriber gets a heartbeat after this time without an event. The node ends a subscription whose client does
+    /// not take an event or a heartbeat within this time. Default: 15 s.
     pub heartbeat: Duration,
     /// The maximum rate of requests from one address; requests beyond it are answered 429. Default: no limit.
     pub rate: Option<Rate>,

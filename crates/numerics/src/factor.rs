@@ -11,9 +11,10 @@ const MOST_SWEEPS: usize = 60;
 
 /// Returns the largest eigenvalue of a symmetric matrix and its unit eigenvector, whose largest coordinate is positive.
 ///
-/// `matrix` is n x n, row-major; only the lower triangle is read. Returns `None` if a number is not finite. If several
-/// eigenvalues are equal, the vector is in the space of their eigenvectors, and the same on every machine. The relative
-/// error is a few rounding units times n, whatever the size of the entries.
+/// `matrix` is n x n, row-major. Only the lower triangle determines the eigenvalues. Returns `None` if any number is
+/// not finite, even above the diagonal. If several eigenvalues are equal, the vector is in the space of their
+/// eigenvectors, and the same on every machine. The relative error is a few rounding units times n, whatever the size
+/// of the entries.
 ///
 /// Source: Jacobi's rotations, pair by pair (Golub and Van Loan, *Matrix Computations*, 8.5). Cost: about 30 n^3
 /// operations, and two allocations of n^2 numbers. It is meant for n up to about a hundred.

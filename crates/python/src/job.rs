@@ -1,8 +1,9 @@
 //! MPI jobs of several Python processes: all processes run the same script, and methods compute together.
 //!
-//! A process joins the job when it first calls a method. Before this call, nothing uses MPI, so MPI does not affect
-//! scripts that compute nothing. A single thread makes all MPI calls of the process from start to finish, as MPI
-//! requires. Python threads send requests to the MPI thread, and release the interpreter lock while they wait.
+//! A process joins the job when it first calls a method, begins a program on ranks, or asks for its number. Before this
+//! call, nothing uses MPI, so MPI does not affect scripts that compute nothing. A single thread makes all MPI calls of
+//! the process from start to finish, as MPI requires. Python threads send requests to the MPI thread, and release the
+//! interpreter lock while they wait.
 //!
 //! Every process must call the same methods on the same data in the same order. Each run first compares method,
 //! parameters and data ([`ProcessGroup::agree`]). If one process reads other data, the call fails with the same error

@@ -149,7 +149,8 @@ impl Process {
         &self.post
     }
 
-    /// Ends MPI in this process. Waits until all processes have called `finish`.
+    /// Ends MPI in this process. Waits until all processes have called `finish`. If MPI fails here, this process ends
+    /// the whole job with exit code 1.
     ///
     /// # Errors
     /// Returns [`Error::Call`].
@@ -164,8 +165,8 @@ impl Process {
         Ok(())
     }
 
-    /// Ends all processes of the job at once, this process with exit code `code`. Report the reason before you call
-    /// `abort`.
+    /// Ends all processes of the job without waiting for them, this process with exit code `code`. First waits 100 ms,
+    /// so that the launcher can pass on the output. Report the reason before you call `abort`.
     pub fn abort(mut self, code: u8) -> ! {
         self.end_all(i32::from(code))
     }

@@ -31,8 +31,9 @@ use crate::trace::Activity;
 ///
 /// The future of a collective may be dropped while it waits. Between threads, the rank's part is then already done, and
 /// its next collective first waits until the abandoned collective is complete. A collective that is dropped during this
-/// wait has not begun. On other fabrics, the rank's next collective returns [`Error::Abandoned`]. Other ranks learn of
-/// the abandoned collective when this rank ends.
+/// wait has not begun. On other fabrics, every later collective of this communicator returns [`Error::Abandoned`] on
+/// this rank. After a failed collective, later collectives return the same error. Other ranks learn of the abandoned
+/// collective when this rank ends.
 pub struct Communicator {
     pub(crate) fabric: Arc<dyn Fabric>,
     pub(crate) group: Group,

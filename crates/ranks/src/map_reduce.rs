@@ -62,7 +62,7 @@ pub struct Iterated<S> {
     pub state: S,
     /// The number of rounds that were run.
     pub rounds: usize,
-    /// Whether the method reported convergence before the limit of rounds was reached.
+    /// Whether the method reported convergence within the limit of rounds; the last allowed round counts too.
     pub has_converged: bool,
 }
 

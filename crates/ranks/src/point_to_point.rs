@@ -178,8 +178,9 @@ impl Communicator {
     /// Cancel-safe: a future that is dropped before it is ready has taken no message.
     ///
     /// # Errors
-    /// Returns [`Error::RankLeft`] if the rank has ended and no matching message is left; [`Error::Decoding`] if the
-    /// message is not a whole number of values; [`Error::Transport`].
+    /// Returns [`Error::RankLeft`] if the rank has ended and no matching message is left. Returns [`Error::Late`] after
+    /// the communicator's patience. Returns [`Error::Decoding`] if the message is not a whole number of values, or
+    /// [`Error::Transport`].
     ///
     /// # Panics
     /// Panics if there is no rank `from`.

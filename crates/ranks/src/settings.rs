@@ -51,8 +51,9 @@ impl Communicator {
         self.settings.order = order;
     }
 
-    /// Sets the longest time that a call waits for another rank. After that time, the call returns
-    /// [`Error::Late`](crate::Error::Late), which names that rank. `None`, the default, sets no limit.
+    /// Sets the longest time of one wait for another rank. Over messages, a collective may wait several times. Posted
+    /// sends and receives ignore this limit. After that time, the call returns [`Error::Late`](crate::Error::Late),
+    /// which names that rank. `None`, the default, sets no limit.
     ///
     /// Between threads, and on a [checked](Self::set_checked) communicator, the error names the rank that has not
     /// arrived. Over messages, without checks, it names the rank whose message is missing, which may itself be late

@@ -56,7 +56,7 @@ pub struct Picture {
 
 impl Picture {
     /// Lays out the rows of `space` and the centres of a result. `centers` has K × d numbers in the scale of the
-    /// clustering. Rows in `aside` do not influence the principal axes.
+    /// clustering. Rows in `aside` do not influence the principal axes, except in sparse tables.
     pub fn new(space: &Rows, centers: &[f64], aside: &[usize]) -> Self {
         let rows = drawn_rows(space.len());
         let columns = space.columns();
@@ -164,7 +164,8 @@ impl Picture {
     }
 }
 
-/// The longitudes of a map: the circle is cut at its widest empty stretch, and wide empty stretches are left out.
+/// The longitudes of a map, without wide empty stretches. The circle is cut at -180 degrees. If the data cross the date
+/// line, it is cut in the widest empty stretch of at least 20 degrees.
 pub struct Meridians {
     cut: f64,
     /// The stretches that are left out: start, end, and the width of the gap that replaces the stretch. Start and end

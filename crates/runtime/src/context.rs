@@ -253,9 +253,9 @@ impl Context {
 
     /// Cancels the work in this context and below it: tasks spawned there end as
     /// [`TaskError::Cancelled`](crate::TaskError::Cancelled), their futures are dropped, a [`call`](Self::call) ends as
-    /// [`Cause::Cancelled`]. Only the first call has an effect. If the context was not made
-    /// [`cancellable`](ContextBuilder::cancellable), nothing is cancelled, not even the nearest cancellable context
-    /// around it. So code cannot cancel more than it made cancellable.
+    /// [`Cause::Cancelled`]. Only the first call has an effect. If the context was made neither
+    /// [`cancellable`](ContextBuilder::cancellable) nor with a timeout, nothing is cancelled. Not even the nearest
+    /// cancellable context around it is cancelled. So code cannot cancel more than it made cancellable.
     ///
     /// Returns whether this call cancelled the context.
     ///

@@ -236,8 +236,8 @@ impl Builder {
     }
 
     /// Sets the stack size of each worker and of each spare thread, for deep recursion in joins. Default: the size that
-    /// the system's library gives a thread, usually two million bytes. The system rounds the size, and takes memory
-    /// only for the part in use.
+    /// Rust's library gives a thread, which is 2 MiB unless `RUST_MIN_STACK` is set. The system rounds the size, and
+    /// takes memory only for the part in use.
     ///
     /// # Example
     /// ```
@@ -274,9 +274,10 @@ impl Builder {
     /// With several processes on a machine, `parts` is the number of all their workers. `first` is the number of
     /// workers in the processes before this one.
     ///
-    /// Nothing is bound if there are fewer cores than parts, if there is only one part, and on systems other than
-    /// Linux. Threads that a worker starts run in its share. Replaces [`cores`](Self::cores). Default: all workers may
-    /// run on every core, which is best beside other programs, and for tasks that seldom wait for each other in loops.
+    /// Lehr binds nothing if there are fewer cores than parts, or only one part. The same holds if `first` plus the
+    /// workers exceeds `parts`, and on systems other than Linux. Threads that a worker starts run in its share.
+    /// Replaces [`cores`](Self::cores). Default: all workers may run on every core, which is best beside other
+    /// programs, and for tasks that seldom wait for each other in loops.
     ///
     /// # Example
     /// ```
@@ -401,8 +402,8 @@ impl Builder {
     }
 }
 
-/// The owner of worker threads that poll tasks. When it is dropped, everything it ran has ended and its threads are
-/// gone.
+/// The owner of worker threads that poll tasks. When it has been dropped, everything it ran has ended and its threads
+/// are gone. Exception: one of its own workers drops it, and cannot wait for itself.
 ///
 /// Dropping the dispatcher is [`Shutdown::Abort`]: a task in the middle of a poll ends that poll first, and all other
 /// tasks are dropped. Call [`shutdown`](Self::shutdown) to drain instead, or to get the report.
@@ -542,7 +543,8 @@ impl Handle {
     /// Returns the closure if the dispatcher has begun to shut down; while it drains, only closures from outside are
     /// refused.
     ///
-    /// Cost: no allocation if the closure is at most three words; called from a worker, no lock and no shared counter.
+    /// Cost on a worker: no lock and no shared counter. It allocates only for a closure above three words, or without a
+    /// kept cell. Other threads always allocate.
     ///
     /// # Example
     /// ```

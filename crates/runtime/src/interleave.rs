@@ -338,8 +338,8 @@ impl Settings {
         self
     }
 
-    /// Calls `tell` for each handler that panics or is cancelled, on the worker where this happened, while no lock is
-    /// held.
+    /// Calls `tell` for each handler of a branch that panics or is cancelled. This happens on that worker, while no
+    /// lock is held. The teardown handler's failure is returned by `ended` only.
     ///
     /// Without this setting, a panic goes to the sinks of the [`Context`](crate::Context) in which the item was posted.
     /// If the context has no sink, the panic goes to the process's [hook](crate::set_error_hook).

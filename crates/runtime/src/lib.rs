@@ -63,7 +63,8 @@
 //!
 //! # Questions
 //!
-//! A request carries its [`Reply`]. Dropping the reply also ends the wait, so no sender of a request waits for ever.
+//! A request carries its [`Reply`]. Dropping the reply also ends the wait. But a request that stays in a port which
+//! nobody reads keeps its sender waiting.
 //!
 //! ```
 //! use lehr_runtime::{Port, Refusal, Reply, block_on};

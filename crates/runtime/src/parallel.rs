@@ -387,12 +387,13 @@ impl ParallelLoop {
     /// order, each to the next worker that asks; within a block the indices ascend. You may call this method on a
     /// worker and on any other thread.
     ///
-    /// Cost: one atomic addition for each block. For each helper, one queue entry if the loop is called on a thread
-    /// that is not a worker, otherwise one fork. No allocation.
+    /// Cost: one atomic addition for each block. On a worker, one fork for each helper and no allocation. On other
+    /// threads, one queue entry for each helper, which allocates.
     ///
     /// # Panics
     /// Panics with the first panic of `body`, after all blocks that had begun have ended; [`on_panic`](Self::on_panic)
-    /// decides about the other blocks. Panics if `grain` is 0.
+    /// decides about the other blocks. Panics if `grain` is 0. With helpers, also panics if the range ends at
+    /// `usize::MAX / 2` or above.
     ///
     /// # Example
     /// See [`ParallelLoop`].

@@ -386,11 +386,11 @@ impl<T> Port<T> {
     /// receive that finds no item returns `Closed`. While [`Permit`](crate::Permit)s exist, the port still accepts
     /// their items, and receives wait for them.
     ///
-    /// Only this method closes a port. Posters and receivers use the same handles, so the port cannot tell when its
-    /// last poster is gone. The task that feeds a loop of receives must therefore close the port on every way out.
-    /// Alternatively, the owner of the posting and the receiving task closes the port when one of them has failed.
-    /// Closing does not answer the requests in the port. To refuse these requests by dropping them, call
-    /// [`drain`](Self::drain).
+    /// Besides this method, an interleave's teardown closes the ports of its branches, and so does the end of its
+    /// dispatcher. Posters and receivers use the same handles, so the port cannot tell when its last poster is gone.
+    /// The task that feeds a loop of receives must therefore close the port on every way out. Alternatively, the owner
+    /// of the posting and the receiving task closes the port when one of them has failed. Closing does not answer the
+    /// requests in the port. To refuse these requests by dropping them, call [`drain`](Self::drain).
     ///
     /// # Example
     /// ```

@@ -264,8 +264,8 @@ impl Queue {
         self.core.state.lock().is_closed
     }
 
-    /// Discards every task that has not begun, and returns the number of discarded tasks. Every task discarded in this
-    /// way ends as [`TaskError::Discarded`].
+    /// Discards every waiting task that was spawned on the queue itself and has not begun. Returns their number. Tasks
+    /// spawned through a handle count as begun. Every task discarded in this way ends as [`TaskError::Discarded`].
     ///
     /// # Example
     /// See [`close`](Self::close).

@@ -15,8 +15,8 @@ use crate::error::TaskError;
 
 /// The handle of a spawned future: awaiting it gives the future's output.
 ///
-/// Dropping the handle *cancels* the task: the future is dropped at once if it is suspended, or after its current poll
-/// if it is running. To let a task run without an owner, call [`detach`](Self::detach).
+/// Dropping the handle *cancels* the task. A worker drops the future soon afterwards, or after the current poll. To
+/// wait for this, use `cancel`. To let a task run without an owner, call [`detach`](Self::detach).
 ///
 /// Not cancel-safe: the handle is the future, so dropping it before it is ready cancels the task.
 ///

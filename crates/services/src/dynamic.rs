@@ -251,8 +251,8 @@ pub trait Program: Send + Sync + 'static {
         call: &'a Call,
     ) -> Pending<'a, Result<Handled, Fault>>;
 
-    /// Ends the program. Lehr calls this method when none of the program's handlers runs any more. Default: nothing to
-    /// do.
+    /// Ends the program. Lehr calls this method when none of the program's exclusive and concurrent handlers runs any
+    /// more. Independent handlers may still run. Default: nothing to do.
     fn stop(&self, _why: Stop) -> Pending<'_, ()> {
         Box::pin(std::future::ready(()))
     }

@@ -18,7 +18,8 @@ use crate::reference::{Cancels, State, end, stale};
 use crate::subscription::{End, Event, Subscribe, Subscription};
 use crate::written::Written;
 
-/// A service of this process, called through bytes.
+/// One incarnation of a service of this process, called through bytes. After a restart of the service, requests fail:
+/// make a new endpoint.
 ///
 /// # Example
 /// ```

@@ -141,7 +141,8 @@ pub(crate) fn random() -> u64 {
 pub struct HostReport {
     /// The services that have ended, in the order in which they ended.
     pub stopped: Vec<String>,
-    /// The services that did not end within the limit and were cut off.
+    /// The running services that did not end within the limit and were cut off. Services that were starting, restarting
+    /// or failed are cut off too, but not listed.
     pub cut_off: Vec<String>,
 }
 
@@ -231,7 +232,8 @@ impl Host {
     ///
     /// # Errors
     /// Returns [`Code::DuplicateEntry`] if the path is in use, and [`Code::InvalidValue`] if the placement is invalid.
-    /// Returns [`Code::StartFailed`] with the reason if the start fails; then nothing of the service remains.
+    /// Returns [`Code::ServiceStopping`] if the host is shutting down. Returns [`Code::StartFailed`] with the reason if
+    /// the start fails; then nothing of the service remains.
     pub async fn start<S: Service>(
         &self,
         placement: impl Into<Placement>,
@@ -437,11 +439,11 @@ impl Host {
     /// address shows only with the first request.
     ///
     /// # Errors
-    /// Returns [`Code::UnknownService`] if no service has this path, and [`Code::Unavailable`] while the service starts
-    /// or restarts. Returns [`Code::StartFailed`] if the service has failed for good, and [`Code::ContractMismatch`] if
-    /// it has another contract. A contract with the same name and major version from another build is accepted; the
-    /// requests are then encoded. Returns [`Code::InvalidValue`] for an invalid address, or if the host cannot reach
-    /// [other nodes](Self::reach_by).
+    /// Returns [`Code::UnknownService`] if no service has this path. Returns [`Code::Unavailable`] while the service
+    /// looks for its partners or restarts. Once it prepares itself, requests wait. Returns [`Code::StartFailed`] if the
+    /// service has failed for good, and [`Code::ContractMismatch`] if it has another contract. A contract with the same
+    /// name and major version from another build is accepted; the requests are then encoded. Returns
+    /// [`Code::InvalidValue`] for an invalid address, or if the host cannot reach [other nodes](Self::reach_by).
     pub fn reference<D: Contract>(&self, path: &str) -> Result<Reference<D>, Fault> {
         if is_address(path) {
             return self.link(path).map(Reference::linked);

@@ -17,11 +17,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// The service looks for its partners and prepares itself. Requests wait.
+    /// The service looks for its partners, and requests fail with `Code::Unavailable`. Then it prepares itself, and
+    /// requests wait.
     Starting,
     /// The service handles requests.
     Ready,
-    /// The service finishes running requests and refuses new ones.
+    /// The running requests have ended, and `Service::stop` runs. The service refuses new requests. Independent
+    /// operations may still run.
     Stopping,
     /// The service has crashed and is about to start again.
     Restarting,

@@ -43,7 +43,8 @@ pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSc
     type Verb: Kind;
     /// The type of the reply.
     type Reply: Clone + Send + Serialize + DeserializeOwned + JsonSchema + 'static;
-    /// The name in the contract: lower case letters, digits and underscores.
+    /// The name in the contract: lower case letters, digits and underscores. The names `lookup`, `get`, `subscribe`,
+    /// `drop`, `events` and `create` are reserved: with them, the start fails.
     const NAME: &'static str;
 
     /// The media types of bodies that clients may send as plain bytes instead of a document, such as `text/csv`. A body

@@ -110,7 +110,8 @@ impl Partners {
         self.add::<D>(name, Policy::ExistingOrCreate)
     }
 
-    /// Always creates a service below the path of this service.
+    /// Creates a service below the path of this service, unless the placement binds this partner. The host must know
+    /// its kind. It does not end with this service, so a later start at the same path fails.
     pub fn create<D: Contract>(&mut self, name: &'static str) -> &mut Need {
         self.add::<D>(name, Policy::Create)
     }

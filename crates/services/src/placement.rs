@@ -43,8 +43,9 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Creates a placement at this path. A path consists of names, each after a `/`; names have lower case letters,
-    /// digits, `.`, `_` and `-`.
+    /// Creates a placement at this path. A path consists of names, each after a `/`. Names have lower case letters,
+    /// digits, `.`, `_` and `-`, but not only dots. A path has at most 200 bytes. The start of the service checks the
+    /// path.
     pub fn at(path: impl Into<String>) -> Self {
         Self {
             path: path.into(),
@@ -102,9 +103,9 @@ impl Placement {
     /// Keeps the document in this file. The service reads the file when it starts, if the file exists, and writes it
     /// after each change.
     ///
-    /// A change is answered only when it is on disk, so that an acknowledged change survives a crash of the machine. A
-    /// change is undone if it cannot be written, or if its handler panics or is cancelled. Default: the document is not
-    /// kept.
+    /// A change is answered only when it is on disk, so that an acknowledged change survives a crash of the machine.
+    /// Lehr restores the document if a change cannot be written, or if its handler panics or is cancelled. The
+    /// service's other fields keep their changes. Default: the document is not kept.
     ///
     /// Cost of each change: a copy of the document, its encoding in JSON, and two synchronisations of the disk. No
     /// other handler sees the state meanwhile.

@@ -79,7 +79,8 @@ impl<D> State<D> {
         Self { held: Arc::new(Owned(document)), version, incarnation }
     }
 
-    /// Returns the number of changes that the service has made in this incarnation.
+    /// Returns the number of changes in this incarnation. If the service keeps no document on disk, an exclusive
+    /// operation that panics or is cancelled also counts.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -205,19 +206,23 @@ impl<D: Contract> Reference<D> {
         self.with(|options| options.within = Some(time))
     }
 
-    /// Makes it safe to send a request again with the same key: the service carries it out once, and then repeats its
-    /// answer.
+    /// Lets you send a request again with the same key: the service carries it out once, and then repeats its answer.
+    /// It remembers 4,096 keys until it restarts. A request that failed in passing or was cancelled may be carried out
+    /// again.
     pub fn key(self, key: impl Into<String>) -> Self {
         self.with(|options| options.key = Some(key.into()))
     }
 
-    /// Allows requests only if the state has this version; otherwise they fail with [`Code::PreconditionFailed`].
+    /// Allows exclusive and concurrent operations only if the state has this version. Otherwise they fail with
+    /// [`Code::PreconditionFailed`]. Other requests, such as `get` and `subscribe`, ignore the version.
     pub fn if_version(self, version: u64) -> Self {
         self.with(|options| options.if_version = Some(version))
     }
 
-    /// Binds the reference to the present incarnation of the service. After a restart, requests fail with
-    /// [`Code::StaleReference`]; a reference that is not pinned finds the restarted service.
+    /// Binds the reference to an incarnation of the service. In this process, this is the incarnation for which the
+    /// reference was made. If the service has restarted since, requests fail with [`Code::StaleReference`]. After a
+    /// restart, requests fail with [`Code::StaleReference`]; a reference that is not pinned finds the restarted
+    /// service.
     ///
     /// # Errors
     /// Fails if the service cannot be asked for its incarnation.

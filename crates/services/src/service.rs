@@ -63,7 +63,8 @@ pub trait Service: Clone + Send + Sync + 'static {
         async { Ok(()) }
     }
 
-    /// Ends the service. Running operations have ended by then, and waiting operations have been refused. Default: the
+    /// Ends the service. Running operations have ended by then, and waiting operations have been refused. Independent
+    /// operations may still run. Lehr does not call this method for a service that the host cuts off. Default: the
     /// value is dropped.
     fn stop(self, _why: Stop) -> impl Future<Output = ()> + Send {
         async { drop(self) }

@@ -81,14 +81,15 @@ impl Subscribe {
         self
     }
 
-    /// Selects changes whose key matches this regular expression. If [`keys`](Self::keys) is also set, a change needs
-    /// to satisfy only one of the two filters.
+    /// Selects changes whose key matches this regular expression, and all changes without a key. If
+    /// [`keys`](Self::keys) is also set, a change needs to satisfy only one of the two filters.
     pub fn pattern(mut self, pattern: impl Into<String>) -> Self {
         self.pattern = Some(pattern.into());
         self
     }
 
-    /// Sets the maximum number of changes that may wait for the subscriber. Default: 256.
+    /// Sets the maximum number of changes that may wait for the subscriber, from 1 to 65,536. Otherwise the
+    /// subscription fails with `Code::InvalidValue`. Default: 256.
     pub fn capacity(mut self, changes: usize) -> Self {
         self.capacity = Some(changes);
         self
@@ -206,7 +207,7 @@ pub enum End {
     },
     /// The service has ended.
     Stopped,
-    /// The service cannot be reached any more.
+    /// The service cannot be reached any more, or its state could not be transferred.
     Lost(Fault),
 }
 

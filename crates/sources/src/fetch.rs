@@ -101,7 +101,8 @@ impl Contract for Fetched {
 }
 
 /// Starts to fetch a file, and returns its name as the id of a job. The document shows the progress, and [`Wait`] waits
-/// for the end. A file whose transfer failed or was cancelled may be requested again.
+/// for the end. A file whose transfer failed or was cancelled may be requested again, without a key or with another
+/// key. With the same key, the answer only names the earlier transfer.
 ///
 /// # Example
 /// See [`Fetch`].
@@ -196,7 +197,8 @@ pub struct Cancel {
     pub job: String,
 }
 
-/// Removes a file, or a transfer that has ended, from the disk and the state.
+/// Removes a transfer that has ended from the state. Removes the file from the disk only if the transfer is done. After
+/// a failed or cancelled replacement, the earlier file stays on disk.
 ///
 /// # Example
 /// See [`Fetch`].
@@ -280,8 +282,9 @@ pub struct Fetch {
 }
 
 impl Fetch {
-    /// Fetches files into this folder, and creates the folder if it does not exist. The service ignores files that are
-    /// already there, except files that an earlier process left incomplete. A service whose document is kept
+    /// Fetches files into this folder, and creates the folder if it does not exist. The service does not list files
+    /// that are already there. A transfer of the same name replaces such a file, even without `replace`. Files that an
+    /// earlier process left incomplete are treated differently. A service whose document is kept
     /// ([`Placement::keep`](lehr_services::Placement::keep)) resumes incomplete files; any other service removes them
     /// when it starts.
     ///

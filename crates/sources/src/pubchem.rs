@@ -129,7 +129,7 @@ pub struct Similar {
 #[operation(contract = PubChemState, verb = Submit, name = "load", reply = Loaded)]
 #[serde(deny_unknown_fields)]
 pub struct Load {
-    /// The CIDs of the compounds, at most 20,000. A repeated CID counts once.
+    /// The CIDs of the compounds: 1 to 20,000, counting repeats. A repeated CID gives one row.
     pub cids: Vec<u64>,
     /// PubChem's names of further properties, such as `MolecularWeight` and `XLogP`. Default: none.
     #[serde(default)]

@@ -41,8 +41,8 @@ impl Contract for WebhookState {
 /// Posts a JSON value to the web address.
 ///
 /// # Errors
-/// Returns [`Code::Unavailable`] if the host cannot be reached, is busy (429) or has failed (5xx), and
-/// [`Code::OperationFailed`] if it refuses the request.
+/// Returns [`Code::Unavailable`] if the host cannot be reached, is busy (429) or has failed (5xx). Returns
+/// [`Code::OperationFailed`] if it refuses the request, and [`Code::PermissionDenied`] if it redirects.
 ///
 /// # Example
 /// See [`Webhook`].

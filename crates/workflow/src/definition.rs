@@ -200,7 +200,8 @@ pub(crate) struct Step {
     /// Whether and how the step is tried again after a failure. Default: no.
     #[serde(default)]
     pub(crate) retry: Option<Retry>,
-    /// The time limit of an attempt, in seconds. Default: no limit on this node, one hour on another node.
+    /// The time limit of the operation or its job, in seconds. Copying data sets is not part of it. Default: no limit,
+    /// but one hour for an operation without a job on another node.
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 31_536_000))]
     pub(crate) timeout_seconds: Option<f64>,
@@ -233,7 +234,8 @@ impl Step {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fetch {
-    /// The name of the data set, on both nodes. The name may contain references.
+    /// The name of the data set, on both nodes. A data set of this name with other contents on the step's node is
+    /// replaced. The name may contain references.
     pub(crate) dataset: String,
     /// The address of the node that has the data set. The address may contain parameters. Default: the node of the run.
     #[serde(default)]
@@ -285,8 +287,8 @@ impl Workflow {
     /// Reads a workflow. Messages call the file `file`.
     ///
     /// # Errors
-    /// Reports every fault that can be found without the services: invalid TOML, unknown fields, wrong types, missing
-    /// steps and parameters, and circular dependencies.
+    /// Reports faults that can be found without the services, in stages. Invalid TOML, unknown fields and wrong types
+    /// come first. Missing steps and parameters, and circular dependencies, are reported only without these.
     ///
     /// # Example
     /// See [`Workflow`].

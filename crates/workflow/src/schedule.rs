@@ -54,16 +54,19 @@ pub struct TriggerState {
     /// The next time, in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_ms: Option<u64>,
-    /// The checksum of the data set's content when the trigger last looked; `None` without such a data set.
+    /// The checksum of the data set's content when the trigger last found it. `None` if the trigger has not found such
+    /// a data set yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<String>,
 }
 
 /// Lets the node begin runs of a workflow by its triggers. Replaces an earlier schedule of a workflow with the same
-/// name. The answer is the schedule.
+/// name. The answer has the state that new triggers get. For unchanged triggers, the stored schedule keeps the earlier
+/// state instead.
 ///
 /// # Errors
-/// Returns the faults of the workflow, and [`Code::InvalidValue`] if it has no triggers.
+/// Returns the faults of the workflow, and [`Code::InvalidValue`] if it has no triggers. Returns
+/// [`Code::InsufficientResources`] if 1000 other workflows have a schedule.
 ///
 /// # Example
 /// ```

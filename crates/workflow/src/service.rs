@@ -106,8 +106,9 @@ impl Workflows {
         self
     }
 
-    /// Lets interrupted runs stay `stopped` until a client resumes them. The end of the node interrupts runs. Default:
-    /// interrupted runs continue when the service starts.
+    /// Lets interrupted runs stay `stopped` until a client resumes them. Stored schedules also begin no runs until a
+    /// client schedules a workflow. The end of the node interrupts runs. Default: interrupted runs continue when the
+    /// service starts.
     ///
     /// # Example
     /// ```

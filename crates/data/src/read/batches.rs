@@ -1,4 +1,5 @@
-//! Reads a table as a stream, in batches, so that only one batch is in memory.
+//! Reads a table as a stream, in batches, so that only one batch is in memory. JSON files and workbooks are the
+//! exception: Lehr reads them completely first.
 //!
 //! The first rows of the stream decide the columns, the header and the delimiter, as for a whole table. Rows of weight
 //! 0, which influence nothing, are checked but left out. So they do not affect where batches are cut.

@@ -37,7 +37,8 @@ pub struct Dialect {
     pub decimal: Option<char>,
     /// The order of the parts of dates, if a column shows it.
     pub dates: Option<DateOrder>,
-    /// The spellings of a missing value that the user requested.
+    /// The spellings of a missing value that the user requested, or the numbers that
+    /// [`without_stand_ins`](crate::stand_ins::without_stand_ins) took as missing.
     pub missing: Vec<String>,
 }
 

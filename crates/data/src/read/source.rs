@@ -52,9 +52,9 @@ pub(crate) struct Source<'a> {
     terminator: Option<u8>,
 }
 
-/// What a source can be read from again, at any position.
+/// The file or object from which a source can be read again, at any position.
 enum Again {
-    /// A file. It is opened anew, because readers of one opening share its position.
+    /// A file. It is opened again, because readers of one opening share its position.
     File(PathBuf),
     Object(Opened),
 }

@@ -60,7 +60,9 @@ impl<M: Resumable> Checkpoint<M> {
         &self.parameters
     }
 
-    /// The fingerprint of the run's data; for points, it is [`lehr_data::Points::fingerprint`].
+    /// The fingerprint of the run's data. For points, it is usually [`lehr_data::Points::fingerprint`]. With
+    /// [`vector`](crate::vector), it may be that of converted rows, for example of a wide table. With
+    /// [`minibatch`](crate::minibatch), it covers all batches so far.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
@@ -94,7 +96,8 @@ impl<M: Resumable> Checkpoint<M> {
     /// Parses a checkpoint from its content.
     ///
     /// # Errors
-    /// Returns [`Error::CheckpointDamaged`] if the content is not a checkpoint of this method and version.
+    /// Returns [`Error::CheckpointDamaged`] if the fields do not match. It does not check the method's name or the
+    /// format number, so pass only content from [`read_json`](Self::read_json).
     pub fn of_json(content: &[u8]) -> Result<Self, Error> {
         let damaged =
             |error: serde_json::Error| Error::CheckpointDamaged { path: "".into(), reason: error.to_string() };

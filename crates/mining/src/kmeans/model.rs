@@ -12,7 +12,7 @@ use crate::rows::{Input, Rows, Scalar};
 /// The result of a k-means run: the clusters, the label of each row, and the sum of squares of each start.
 ///
 /// Clusters are numbered by decreasing weight. If the initial centres were given, clusters are numbered in the order of
-/// these centres.
+/// these centres. Lehr leaves out clusters without rows, so later clusters get lower numbers than their centres.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// The number of columns of a point.
@@ -25,7 +25,8 @@ pub struct Model {
     pub labels: Vec<u32>,
     /// The probability that each row belongs to its cluster, computed from the borders with neighbouring clusters.
     pub probabilities: Vec<f64>,
-    /// The borders between neighbouring clusters.
+    /// The borders between neighbouring clusters. With very many clusters and columns, Lehr computes none, and all
+    /// `probabilities` are 1.
     pub borders: Borders,
     /// The weighted mean of the squared distances between rows and the centres of their clusters.
     pub objective: f64,

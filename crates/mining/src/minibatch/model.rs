@@ -11,8 +11,8 @@ pub struct Cluster {
     pub weight: f64,
     /// The part of `weight` that still counts; less than `weight` if a half-life was requested.
     pub counts: f64,
-    /// The weighted root mean square distance of the rows, in the unit of the points. Each distance is from the
-    /// centre's position before the row's batch.
+    /// The weighted root mean square distance of the rows, in the unit of the points. For rows of the sample, distances
+    /// are from the annealed centre. For later rows, they are from the centre's position before the row's batch.
     pub spread: f64,
 }
 

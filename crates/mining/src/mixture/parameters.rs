@@ -86,14 +86,15 @@ pub struct Parameters {
     /// The number of components, at least 1. Default: none, so the number with the lowest BIC is chosen.
     pub components: Option<usize>,
     /// The maximum number of components that are tried if `components` is none, at least 1. Default: 10, or the number
-    /// of rows if that is smaller. By default, if valleys in the density separate more groups
-    /// ([`number`](mod@crate::number)), numbers around the number of groups are tried too.
+    /// of rows if that is smaller. By default, if valleys in the density ([`number`](mod@crate::number)) separate eight
+    /// groups or more, numbers up to three above that are tried too. This needs rows without missing cells.
     pub max_components: Option<usize>,
-    /// The covariance type. Default: full.
+    /// The covariance type. Default: full. In more than 512 columns, tied and full covariances are errors: choose
+    /// spherical or diagonal ones.
     pub covariance: Covariance,
     /// Each row counts as a small cloud, whose variance along a column is this share of the column's variance.
-    /// Therefore no component becomes narrower than a cloud. Default: 1e-6, so that a cloud is as wide as a thousandth
-    /// of the column's standard deviation.
+    /// Therefore no component becomes narrower than a cloud. From 0 to 0.1. Default: 1e-6, so that a cloud is as wide
+    /// as a thousandth of the column's standard deviation.
     pub regularisation: f64,
     /// The tolerance, 1e-12 to 1e-2. The fit ends when, by Aitken's estimate, the log-likelihood per unit of weight can
     /// rise by no more than the tolerance. Default: 1e-8.

@@ -56,10 +56,11 @@ pub struct Placed {
 
 /// Places `items` new items on a map of N positions.
 ///
-/// `dissimilarities(item, row)` writes the dissimilarities of a new item to all N items of the map into `row`; unknown
-/// dissimilarities are NaN. An item with fewer than dimension + 1 known dissimilarities has no position. A new item at
-/// dissimilarity 0 to an item of the map is placed on that item, because nothing distinguishes the two. If there are
-/// several such items on the map, the first is used.
+/// `dissimilarities(item, row)` writes the dissimilarities of a new item to all N items of the map into `row`. Unknown
+/// dissimilarities are NaN. Negative and infinite numbers also count as unknown, without an error. An item with fewer
+/// than dimension + 1 known dissimilarities has no position. A new item at dissimilarity 0 to an item of the map is
+/// placed on that item, because nothing distinguishes the two. If there are several such items on the map, the first is
+/// used.
 ///
 /// # Errors
 /// Returns [`Error::Parameter`] for an invalid map or too few neighbours, and the errors of the ranks. Returns

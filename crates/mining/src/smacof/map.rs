@@ -16,7 +16,7 @@ pub struct Map {
     /// The number of dimensions of the map.
     pub dimension: usize,
     /// The positions: N x dimension, row-major, in the unit of the dissimilarities. They are relative to the weighted
-    /// mean and along principal axes, unless positions were given.
+    /// mean unless items were fixed, and along principal axes unless positions were given.
     pub positions: Vec<f64>,
     /// The weighted sum of squared errors, divided by the weighted sum of squared dissimilarities. It is 0 if all
     /// distances are exact.

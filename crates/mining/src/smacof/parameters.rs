@@ -58,7 +58,7 @@ pub struct Parameters {
     pub most_iterations: u64,
     /// Whether to lengthen steps if that lowers the stress, which about halves the iterations. Default: yes.
     pub relaxed: bool,
-    /// The random seed for random starts. Default: 0.
+    /// The random seed. It draws the random starts, and the first vectors of classical scaling. Default: 0.
     pub seed: u64,
 }
 
@@ -106,7 +106,8 @@ impl Parameters {
     /// Checks each value, and the values against the input.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] for the first invalid value.
+    /// Returns [`Error::Parameter`] for the first invalid value, and [`Error::Data`] if there are fewer than two items.
+    /// It does not check the items' weights.
     pub fn check(&self, input: &Input<'_>) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let items = input.dissimilarities.items();

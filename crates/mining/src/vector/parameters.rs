@@ -33,11 +33,11 @@ pub struct Parameters {
     /// `clusters` is given too, growth ends at whichever is reached first. Default: none.
     pub stop_temperature: Option<f64>,
     /// The final length scale `sqrt(T / 2)`, in the unit of the points; above 0. This is another way to specify
-    /// `stop_temperature`. Default: none.
+    /// `stop_temperature`. Giving both is an error, and so is a length with a Bernoulli cost. Default: none.
     pub stop_length: Option<f64>,
-    /// The maximum number of clusters if `clusters` is not given, at least 1. Default: if the number is chosen, as many
-    /// as the number of rows allows. If a final temperature is given, there is no limit. The centres of sparse rows
-    /// never have more than 268,435,456 coordinates together.
+    /// The maximum number of clusters if `clusters` is not given, at least 1. Default: if the number is chosen, about
+    /// 1,024, or a quarter of the examined rows if that is smaller. If a final temperature is given, there is no limit.
+    /// The centres of sparse rows never have more than 268,435,456 coordinates together.
     pub max_clusters: Option<usize>,
     /// The outlier radius: rows farther than this from every centre are in no cluster. They are labelled
     /// [`OUTLIER`](super::OUTLIER) and move no centre. In the unit of the points; above 0. Default: none, so every row
@@ -52,7 +52,8 @@ pub struct Parameters {
     /// 1e-4.
     pub tolerance: f64,
     /// The factor of overshooting, 1 to 4: one branch of the refinement grows to this many times `clusters`, and is
-    /// merged back. There is no such branch if the factor is 1. Default: 1.5.
+    /// merged back. There is no such branch if the factor is 1 or clusters lie far apart. More than 1,000 clusters, an
+    /// outlier radius or a final temperature also switch it off. Default: 1.5.
     pub overshoot: f64,
     /// The patience of the search by swaps; 0 for no search. After this many unsuccessful swaps for each cluster, the
     /// search stops trying the swaps that look best. If the first swaps improve nothing, the search is shortened,
@@ -63,8 +64,9 @@ pub struct Parameters {
     pub seed: u64,
     /// The precision in which rows are stored. Default: double.
     pub precision: Precision,
-    /// Whether to anneal all rows instead of a summary. A summary is used for 5,000 rows of numbers or more in up to 16
-    /// columns, with a given or chosen number of clusters (`docs/design/summary.md`). Default: no.
+    /// Whether to anneal all rows instead of a summary. Lehr uses a summary for 5,000 rows of numbers or more in up to
+    /// 16 columns. It needs 2 to 2,000 clusters, at least 40 rows for each, squared distances, no outlier radius and no
+    /// final temperature (`docs/design/summary.md`). Default: no.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
 }

@@ -93,7 +93,8 @@ pub struct Review {
     pub files: Vec<ManifestText>,
 }
 
-/// Makes the node run the services of these manifests together, or changes nothing. Ends services of earlier manifests
+/// Makes the node run the services of these manifests together. If one cannot be started, the node undoes its changes
+/// as far as it can. Replaced services then lose state that was not kept on disk. Ends services of earlier manifests
 /// that these manifests do not name. Leaves alone services that no manifest ever named.
 ///
 /// # Example

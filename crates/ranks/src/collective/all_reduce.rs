@@ -161,7 +161,8 @@ impl Communicator {
     }
 
     /// Maps this rank's `leaves` to partials, and overwrites `total` on all ranks with the root of the tree over all
-    /// ranks' leaves. The bits are the same for any number of ranks.
+    /// ranks' leaves. In the default [`Order::Fixed`](crate::Order::Fixed), the bits are the same for any number of
+    /// ranks.
     ///
     /// # Arguments
     /// - `leaves`: this rank's leaves. The leaves of rank 0 begin at 0, and the leaves of each rank follow the leaves

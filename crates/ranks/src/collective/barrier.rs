@@ -11,7 +11,8 @@ impl Communicator {
     /// Waits until all ranks have called `barrier`.
     ///
     /// # Errors
-    /// Returns [`Error::RankLeft`] or [`Error::Mismatch`].
+    /// Returns [`Error::RankLeft`] or [`Error::Mismatch`]. Returns [`Error::Late`] after the communicator's patience.
+    /// Over messages, also returns [`Error::Transport`] and [`Error::Abandoned`].
     ///
     /// # Example
     /// ```

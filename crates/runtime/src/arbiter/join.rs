@@ -130,9 +130,9 @@ pub fn join_all<B: Branch>(branches: impl IntoIterator<Item = B>) -> Join<Vec<B>
 }
 
 impl<B: Branches> Join<B> {
-    /// Also returns the [`Context`](crate::Context) of the items. If the items have several contexts, returns the first
-    /// context with the other contexts [linked](crate::Context::links). So an error in the returned context reaches the
-    /// sink of each context, once.
+    /// Also returns the [`Context`](crate::Context) of the items. If the items have several contexts, returns a new
+    /// unnamed context. Its parent is the first context, and the other contexts are [linked](crate::Context::links). So
+    /// an error in the returned context reaches the sink of each context, once.
     ///
     /// # Example
     /// ```

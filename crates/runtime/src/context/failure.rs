@@ -300,9 +300,9 @@ static HOOK: Setting<Hook> = Setting::new();
 
 /// Sets the hook for errors without a sink, such as panics of detached tasks. Replaces the earlier hook.
 ///
-/// Without a hook, these errors are written to standard error, one line each; they are never dropped. The hook runs on
-/// the thread where the error ended and must not panic. If the hook panics, the panic is the last thing written about
-/// the error.
+/// Without a hook, Lehr writes these errors to standard error. Each error takes one line, and one more line per step of
+/// its trail. The hook runs on the thread where the error ended and must not panic. If the hook panics, the panic is
+/// the last thing written about the error.
 ///
 /// # Example
 /// ```

@@ -16,8 +16,8 @@ use super::worker::{Role, serve};
 use super::{ABORTING, Shared, with_current};
 
 /// Runs a section that blocks its thread: a system call, a lock held for long, a computation that does not wait. On a
-/// worker, a spare thread takes over the worker's tasks meanwhile; on other threads, this function only calls the
-/// section.
+/// worker, a spare thread takes over the worker's tasks meanwhile, if one is free or can be started. Otherwise only the
+/// other workers, if any, take them over. On other threads, this function only calls the section.
 ///
 /// A watchdog reports the text of `reason` while the section lasts. Inside the section, the thread does not count as a
 /// worker, so [`block_on`](crate::block_on) is allowed. The section runs on the calling thread, so it may borrow, and

@@ -41,7 +41,7 @@ const DISPATCHERS: [OfDispatcher; 5] = [
 
 impl Inspection {
     /// Returns the counters and gauges in Prometheus's text format, version 0.0.4. Two ports of the same name give two
-    /// lines of the same name, so give different names to the metrics that you scrape.
+    /// lines with the same labels, which a scraper refuses. So give different names to your ports.
     ///
     /// # Example
     /// ```

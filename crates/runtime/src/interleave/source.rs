@@ -77,7 +77,8 @@ impl<W> Source<W> {
     }
 
     /// Lets at most `count` handlers of this branch run at once. Without this limit, a concurrent or independent branch
-    /// has no limit of its own. Exclusive handlers never overlap anyway.
+    /// that receives has no limit of its own. A branch that takes or joins handles one item at a time. Exclusive
+    /// handlers never overlap anyway.
     ///
     /// # Panics
     /// Panics if `count` is 0.

@@ -78,8 +78,9 @@ impl Receiver {
     /// Waits until the receiver has ended because its port was closed and drained.
     ///
     /// # Errors
-    /// Returns the first panic of a handler. Each panic ends a turn and loses its item. A receiver with a concurrency
-    /// of 1 then leaves its port. A receiver with a higher concurrency continues with one turn fewer. The process's
+    /// Returns the first panic of a handler or of a predicate. Returns [`TaskError::Cancelled`] if the dispatcher or
+    /// the queue ended first. Each panic ends a turn and loses its item. A receiver with a concurrency of 1 then leaves
+    /// its port. A receiver with a higher concurrency continues with one turn fewer. The process's
     /// [hook](crate::set_error_hook) is called at once for each panic. A panic that goes to the sink of a context ends
     /// no turn and is not returned here.
     ///
