@@ -80,7 +80,7 @@ s3: need ## objects of a real S3 server, read by ranges; the server is compiled 
 	@cp crates/data/tests/data/parquet/pandas.parquet $(S3_FOLDER)/objects/private/folder
 	@mkdir -p $(S3_FOLDER)/objects/public
 	@cp -R $(S3_FOLDER)/objects/private/. $(S3_FOLDER)/objects/public
-	@[ -x $(S3_FOLDER)/versitygw ] || GOBIN=$(abspath $(S3_FOLDER)) go install $(S3_SERVER) || echo "s3: NOT RUN: no S3 server; Go could not compile versitygw"
+	@[ -x $(S3_FOLDER)/versitygw ] || GOBIN=$(abspath $(S3_FOLDER)) timeout 600 go install $(S3_SERVER) || echo "s3: NOT RUN: no S3 server; Go could not compile versitygw"
 	@[ ! -x $(S3_FOLDER)/versitygw ] || \
 		$(PYTHON) tools/s3_server.py $(S3_FOLDER)/versitygw $(S3_FOLDER)/objects cargo test -p lehr --test s3 -- --ignored
 
