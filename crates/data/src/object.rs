@@ -121,8 +121,8 @@ pub fn exists(path: &Path) -> Result<bool, Error> {
     }
 }
 
-/// Refuses a URL with a query for data in several files, because the query belongs to one of them.
-pub(crate) fn has_neighbours(path: &Path) -> Result<(), Error> {
+/// Refuses a URL with a query. Data in several files have URLs without queries, because a query belongs to one file.
+pub(crate) fn refuse_query(path: &Path) -> Result<(), Error> {
     match url(path) {
         Some(url) if shown(path) != url => {
             let cause = io::Error::other("dissimilarities have files beside them; give a URL without a query");
@@ -185,9 +185,8 @@ impl Opened {
         }
     }
 
-    /// Returns a reader from a position up to the end of a range. The reader ends where
-    /// the bytes end. Several readers
-    /// may be used alternately, from one thread at a time.
+    /// Returns a reader of a range. The reader ends where the bytes end. You may use several readers alternately, from
+    /// one thread at a time.
     pub(crate) fn range(&self, range: Range<u64>, piece: usize) -> Box<dyn Read + Send> {
         // A damaged file may name a range that it does not have.
         let end = self.length().map_or(range.end, |length| length.min(range.end));

@@ -48,7 +48,7 @@ const HEADER_BYTES: u64 = 1 << 20;
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn matrix(path: &Path) -> Result<Dissimilarities, Error> {
-    object::has_neighbours(path)?;
+    object::refuse_query(path)?;
     let is_header = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let beside = path.with_extension("json");
     if is_header {
