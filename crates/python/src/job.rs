@@ -11,7 +11,7 @@
 //!
 //! Processes end together ([`finish`], which Python calls at its exit), or through [`abort`] when one of them fails.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
 use lehr_ranks::{Communicator, Execution, Job, Outcome};
@@ -25,9 +25,8 @@ use pyo3::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::errors;
+use crate::waiting::receive;
 
-/// The interval between checks for signals.
-const TICK: Duration = Duration::from_millis(50);
 /// The maximum time to wait until MPI has aborted the job. After that time, this process exits, and the launcher ends
 /// the other processes.
 const ABORT: Duration = Duration::from_secs(2);
@@ -122,20 +121,10 @@ fn compare(process: &Process, number: u64) -> Result<Vec<u64>, String> {
     first.map_err(|error| error.to_string())
 }
 
-/// Waits for an answer without holding the interpreter lock, and handles signals meanwhile.
-fn answer<T: Send>(py: Python<'_>, mut from: Receiver<Result<T, String>>) -> PyResult<T> {
-    loop {
-        let heard;
-        (from, heard) = py.detach(move || {
-            let heard = from.recv_timeout(TICK);
-            (from, heard)
-        });
-        match heard {
-            Ok(answer) => return answer.map_err(errors::runtime),
-            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-            Err(RecvTimeoutError::Disconnected) => return Err(errors::runtime("the MPI job is over")),
-        }
-    }
+/// Waits for an answer, and handles signals meanwhile.
+fn answer<T: Send>(py: Python<'_>, from: Receiver<Result<T, String>>) -> PyResult<T> {
+    let answer = receive(py, from)?.ok_or_else(|| errors::runtime("the MPI job is over"))?;
+    answer.map_err(errors::runtime)
 }
 
 /// The threads and processes on which a method runs.

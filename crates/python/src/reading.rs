@@ -1,17 +1,14 @@
 //! Reads files and objects without holding the interpreter lock, so that Ctrl-C ends the wait for a slow server.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::sync::mpsc::channel;
 
 use lehr_data::{Error, object};
 use lehr_sync::thread::spawn_detached;
 use pyo3::prelude::*;
 
 use crate::errors;
-
-/// The time between two looks for a signal.
-const TICK: Duration = Duration::from_millis(50);
+use crate::waiting::receive;
 
 /// Calls `read` with a path. If the path is the URL of an object, `read` runs on another thread, and a signal such as
 /// Ctrl-C ends the call. The thread then ends by itself, when the server answers or a time limit ends the request.
@@ -28,21 +25,10 @@ pub(crate) fn reading<T: Send + 'static>(
         }
         return Ok(py.detach(|| read(&path)));
     }
-    let (answer, mut answered) = channel();
+    let (answer, answered) = channel();
     let body = move || drop(answer.send(read(&path)));
     spawn_detached("lehr-reading", body).map_err(|cause| errors::runtime(format!("no thread for reading: {cause}")))?;
-    loop {
-        let heard;
-        (answered, heard) = py.detach(move || {
-            let heard = answered.recv_timeout(TICK);
-            (answered, heard)
-        });
-        match heard {
-            Ok(read) => return Ok(read),
-            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-            Err(RecvTimeoutError::Disconnected) => return Err(errors::runtime("reading has ended early")),
-        }
-    }
+    receive(py, answered)?.ok_or_else(|| errors::runtime("reading has ended early"))
 }
 
 /// Returns whether a path was a URL before Python's `Path` shortened it.
