@@ -147,6 +147,29 @@ COLUMNS = {
         "radius": "the largest dissimilarity of an item from the medoid, without items of weight 0",
         "medoid_item": "the number of the medoid among the items, from 0",
     },
+    "hierarchy/labels": {
+        "silhouette": "how much closer the item is to its own cluster than to the nearest other one, -1 to 1; 0 for an item alone in its cluster",
+        "place": "the place of the item in the drawn tree, from 0",
+    },
+    "hierarchy/clusters": {
+        "height": "the height at which the last two parts of the cluster were joined",
+        "mean_within": "the mean dissimilarity within the cluster",
+        "silhouette": "the mean silhouette of the items",
+        "medoid_item": "the number of the medoid among the items, from 0",
+    },
+    "hierarchy/merges": {
+        "left": "one of the two parts: an item, by its number from 0, or the join with this number less the number of items",
+        "right": "the other part",
+        "height": "the distance of the two parts",
+        "items": "how many items the join has",
+    },
+    "hierarchy/candidates": {
+        "clusters": "a number of clusters",
+        "silhouette": "its mean silhouette, with clusters of less than two items or 1 % of the weight set apart",
+    },
+    "hierarchy/tree": {
+        "newick": "the tree in Newick's format",
+    },
     "embed/positions": {
         "x …": "the coordinates in the map: `x`, `y`, `z`, or `x0`, `x1`, … beyond three dimensions",
         "stress": "the stress over the pairs of this item",

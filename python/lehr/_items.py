@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin
+from sklearn.utils.validation import check_is_fitted
 
 from lehr import _checks
 from lehr._centers import FLOATS
@@ -88,6 +89,70 @@ class ItemsMixin(ClusterMixin):
         """Returns the checked dissimilarities of items to other rows. If ``others`` is ``None``, the items already are these dissimilarities."""
         to_others = items if others is None else of_rows(items, others, self.metric, self.metric_params, self.n_jobs)
         return not_negative(to_others, f"{type(self).__name__}.{asked}")
+
+
+class MembersMixin(ItemsMixin):
+    """A clustering whose model is the members of each cluster. A new item is compared with all of them."""
+
+    _kept: tuple[str, ...] = ("_fit_X", "_weights")
+    #: One row for each cluster, with ``mean_within``: the mean dissimilarity between members.
+    clusters_: NDArray[Any]
+    #: The fitted rows; ``None`` for ``'precomputed'`` dissimilarities.
+    _fit_X: NDArray[Any] | None
+    _weights: NDArray[np.float64] | None
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Predict the cluster of new items: the cluster in which the item has the smallest field.
+
+        The field of an item in a cluster is its mean dissimilarity to the members of the cluster, minus half the mean dissimilarity between members.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_samples) or (n_items, n_features)
+            Dissimilarities to the fitted items for ``metric='precomputed'``, with NaN for unknown dissimilarities if ``fit`` accepts these.
+            Otherwise rows of numbers.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_items,), int32
+
+        Raises
+        ------
+        ValueError
+            If an item has no known dissimilarity to a fitted item.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> model = lehr.PairwiseClustering(n_clusters=2).fit([[0.0], [1.0], [10.0], [11.0]])
+        >>> bool(model.predict([[9.0]])[0] == model.labels_[2])
+        True
+        """
+        return np.argmin(self._fields(X, "predict"), axis=1).astype(np.int32)
+
+    def _learnt(self) -> tuple[str, dict[str, Any]]:
+        if not self._is_given():
+            raise ValueError(
+                "The model is its fitted rows, so a JSON model needs their dissimilarities: fit with metric='precomputed', or use save and lehr.load."
+            )
+        fields = {"labels": self.labels_.tolist(), "mean_within": self.clusters_["mean_within"].tolist()}
+        given = self._weights
+        return "pairwise", fields if given is None or (given == 1.0).all() else {**fields, "weights": given.tolist()}
+
+    def _fields(self, X: ArrayLike, asked: str) -> NDArray[np.float64]:
+        """Returns the field of each item in each cluster. The field is infinite if no dissimilarity to the cluster is known."""
+        check_is_fitted(self)
+        to_fitted = self._to_others(self._validated(X, reset=False), self._fit_X, asked)
+        item_weights = np.ones(len(self.labels_)) if self._weights is None else self._weights
+        members = np.zeros((len(self.labels_), len(self.clusters_)))
+        members[np.arange(len(self.labels_)), self.labels_] = item_weights
+        is_known = ~np.isnan(to_fitted)
+        known = is_known.astype(np.float64) @ members
+        refuse_unknown(known.any(axis=1))
+        sums = np.where(is_known, to_fitted, 0.0) @ members
+        # A cluster without any known dissimilarity cannot be chosen.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(known > 0, sums / known - 0.5 * self.clusters_["mean_within"], np.inf)
 
 
 def not_negative(dissimilarities: NDArray[Any], asked: str) -> NDArray[Any]:

@@ -67,8 +67,8 @@ class LearntMixin:
         """Write the fitted model for other programs: as JSON, PMML or ONNX, by the ending of the file.
 
         The JSON is the ``model.json`` that ``lehr predict``, services and :func:`lehr.load` read. Every estimator of clusters, mixtures and maps has this form;
-        :class:`PairwiseClustering`, :class:`SMACOF` and :class:`KMedoids` need ``metric='precomputed'``, or for ``KMedoids`` also a Euclidean metric. Its columns
-        are then the dissimilarities to the fitted items.
+        :class:`AgglomerativeClustering`, :class:`PairwiseClustering`, :class:`SMACOF` and :class:`KMedoids` need ``metric='precomputed'``, or for ``KMedoids``
+        also a Euclidean metric. Its columns are then the dissimilarities to the fitted items.
 
         The ending ``.pmml`` selects PMML 4.4, for scoring engines and databases. Only clusters with centres have this form. The outputs are ``cluster`` and
         ``distance``.

@@ -15,6 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from lehr import _native
 from lehr._learnt import FORMAT, KIND, LearntMixin
 from lehr._model import SavedMixin, class_of
+from lehr.agglomerative import AgglomerativeClustering
 from lehr.cluster import DAClustering, PairwiseClustering
 from lehr.kmeans import KMeans
 from lehr.kmedoids import KMedoids
@@ -24,10 +25,12 @@ from lehr.mixture import DAGaussianMixture
 from lehr.preparation import TablePreparation
 from lehr.topographic import GTM
 
-_SAVED: tuple[type[SavedMixin], ...] = (DAClustering, DAGaussianMixture, GTM, KMeans, KMedoids, MiniBatchKMeans, PairwiseClustering, SMACOF, TablePreparation)
+_SAVED: tuple[type[SavedMixin], ...] = (
+    AgglomerativeClustering, DAClustering, DAGaussianMixture, GTM, KMeans, KMedoids, MiniBatchKMeans, PairwiseClustering, SMACOF, TablePreparation,
+)  # fmt: skip
 #: The fields that are optional in a model file.
 _OPTIONAL = {"form", "id", "limits", "lonlat", "preparation"}
-#: The estimators of items, by the kind of their model. Their columns are dissimilarities.
+#: The estimators of items, by the kind of their model. Their columns are dissimilarities. A cut tree has the model of a pairwise clustering.
 _ITEMS: dict[str, Any] = {"medoids": KMedoids, "pairwise": PairwiseClustering, "embedding": SMACOF}
 _FIELDS = ("columns", "divisors", "format", "kind", "model", "shifts", "version")
 
@@ -47,7 +50,7 @@ def load(path: str | PathLike[str]) -> Any:
     estimator
         A fitted estimator. A file that ``save`` wrote gives an estimator of the same class. A mixture becomes a :class:`DAGaussianMixture`, a topographic map a
         :class:`GTM`. Results of ``lehr kmedoids``, ``lehr pairwise`` and ``lehr embed`` become a :class:`KMedoids`, a :class:`PairwiseClustering` and a
-        :class:`SMACOF` with ``metric='precomputed'``. Clusters become a :class:`DAClustering` if they have a temperature above 0 or an outlier radius, otherwise a :class:`KMeans`. If the
+        :class:`SMACOF` with ``metric='precomputed'``. The clusters of ``lehr hierarchy`` also become a :class:`PairwiseClustering`, without the tree. Clusters become a :class:`DAClustering` if they have a temperature above 0 or an outlier radius, otherwise a :class:`KMeans`. If the
         command changed the columns first, you get a ``Pipeline`` that ends with one of these estimators. For example, after ``--scale`` the pipeline begins by
         scaling rows in the same way. If the command prepared a table (``--auto``, ``--log``, ``--exclude``), the pipeline begins with a
         :class:`TablePreparation`. Pass it a table from :func:`read_table`, or the path of a file. The pipeline treats missing values as ``lehr predict`` does;

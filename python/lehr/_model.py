@@ -30,7 +30,7 @@ Self = TypeVar("Self", bound="SavedMixin")
 #: Parameters that do not affect the result, and are therefore not saved.
 _UNSAVED = frozenset({"callback", "checkpoint", "n_jobs", "verbose"})
 #: The texts of warnings about the data, after which the fit itself is complete.
-_OF_DATA = re.compile("corrected rounding errors|rounded to 53 bits|have no value|^no row has both|raw stress is|beyond the largest number")
+_OF_DATA = re.compile("corrected rounding errors|rounded to 53 bits|have no value|^no row has both|raw stress is|beyond the largest number|form one group|hardly form groups")
 #: The fields of the JSON in a saved model.
 _FIELDS = frozenset({"method", "version", "parameters", "fitted"})
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from lehr import _checks, _page
 from lehr._centers import unpacked
 from lehr._columns import Columns
+from lehr._dendrogram import top_of
 from lehr._explained import ExplainedMixin, OutliersMixin, _rows_in
 from lehr._native import Fingerprints, Sequences
 from lehr.report import Report
@@ -27,9 +28,12 @@ _CENTRED_MAX, _LISTED_MAX, _OUTLIERS_MAX = 12, 1000, 20
 #: largest cell must exceed this shade.
 _CELLS, _FAR, _FAR_TIMES = 240, 0.03, 2.0
 
+#: The maximum number of nodes at the bottom of a tree of items.
+_LEAVES = 80
+
 #: The attributes that a report shows in large type, with their titles.
 _TILES = (
-    ("n_clusters_", "Clusters"), ("n_components_", "Components"), ("inertia_", "Sum of squares"), ("cost_", "Cost"), ("log_likelihood_", "Log-likelihood"),
+    ("n_clusters_", "Clusters"), ("n_components_", "Components"), ("inertia_", "Sum of squares"), ("cost_", "Cost"), ("silhouette_score_", "Mean silhouette"), ("log_likelihood_", "Log-likelihood"),
     ("bic_", "BIC"), ("noise_variance_", "Noise variance"), ("order_", "Order"), ("stress_", "Stress"), ("stress_1_", "Stress-1"), ("temperature_", "Last temperature"),
     ("free_energy_", "Free energy"), ("n_iter_", "Iterations"),
 )  # fmt: skip
@@ -48,12 +52,13 @@ class ShownMixin:
         ----------
         X : array-like, table, sparse matrix or Fingerprints, default=None
             The rows to draw, as for ``predict``: most estimators do not keep the fitted rows. With ``metric="precomputed"``, pass the dissimilarities of the
-            fitted items. With ``None``, the report shows the model without rows. :class:`SMACOF`, :class:`GTM` and :class:`PairwiseClustering` keep their
-            fitted items and show them anyway, except a :class:`PairwiseClustering` with ``metric="precomputed"``.
+            fitted items. With ``None``, the report shows the model without rows. :class:`SMACOF`, :class:`GTM`, :class:`PairwiseClustering` and
+            :class:`AgglomerativeClustering` keep their fitted items and show them anyway. The last two do not keep dissimilarities that you computed.
         table : table of pandas, Polars or Arrow, dict of columns, or array-like, default=None
             Columns of the same rows to show and to colour by: numbers, texts, dates, with or without missing values. ``None`` means the columns of ``X``.
         labels : array-like of shape (n_samples,), default=None
-            The cluster of each row, -1 for no cluster. ``None`` means the labels of ``predict(X)``.
+            The cluster of each row, -1 for no cluster. ``None`` means ``labels_`` if the estimator has kept ``X`` as its fitted items, otherwise the labels of
+            ``predict(X)``.
         names : sequence, default=None
             The names of the rows. ``None`` means the numbers of the rows, from 0.
         height : int, default=720
@@ -83,6 +88,7 @@ class ShownMixin:
         made = _page.Page(_headline(self, points), f"lehr.{type(self).__name__}")
         made.tiles([(title, getattr(self, name)) for name, title in _TILES if getattr(self, name, None) is not None])
         _draw_points(made, self, points)
+        _draw_tree(made, self, points)
         _draw_dissimilarities(made, self, points)
         _list_clusters(made, self, points)
         _list_outliers(made, self, points)
@@ -158,6 +164,10 @@ def _labels(model: Any, rows: Any, labels: ArrayLike | None, is_given: bool) -> 
     known = getattr(model, "labels_", None)
     # A square matrix of this size has the dissimilarities among the fitted items. ``predict`` takes dissimilarities of new items to the fitted items.
     is_fitted = is_given and known is not None and np.shape(rows) == (len(known), len(known))
+    kept = getattr(model, "_fit_X", None)
+    if kept is not None and not is_fitted and not issparse(kept) and known is not None:
+        # For its own items, a cut tree may predict other clusters than those of the tree.
+        is_fitted = np.shape(rows) == kept.shape and np.array_equal(np.asarray(rows), kept)
     if rows is None or is_fitted:
         return None if known is None else np.asarray(known)
     return np.asarray(model.predict(rows)) if hasattr(model, "predict") else None
@@ -329,6 +339,19 @@ def _ground(model: Any) -> dict[str, Any]:
     }
 
 
+def _draw_tree(page: _page.Page, model: Any, points: _Points) -> None:
+    if not hasattr(model, "linkage_matrix_"):
+        return
+    # The tree always has the fitted items, whose names may be unknown if the report shows other rows.
+    names = points.names if points.labels is not None and np.array_equal(points.labels, model.labels_) else None
+    tree = top_of(model, model._names_of_items(names), _LEAVES)
+    drawn = {"kind": "dendrogram", "title": "tree", "leaves": [leaf._asdict() for leaf in tree.leaves], "joins": tree.joins, "cut": tree.cut}
+    note = "Two parts are joined at the height of their distance. The dashed line cuts the tree into the clusters."
+    if len(tree.leaves) < model.n_leaves_:
+        note += " The page draws only the top of the tree."
+    page.section("dendrogram-section", "The tree", note, page.figure("dendrogram", drawn))
+
+
 def _draw_dissimilarities(page: _page.Page, model: Any, points: _Points) -> None:
     matrix, labels = points.matrix, points.labels
     if matrix is None or labels is None or matrix.shape != (len(labels), len(labels)):
@@ -436,7 +459,7 @@ def _list_outliers(page: _page.Page, model: Any, points: _Points) -> None:
 def _draw_course(page: _page.Page, model: Any) -> None:
     """Draws the history of the fit."""
     history: Any = getattr(model, "history_", None)
-    names = history.dtype.names or () if history is not None else ()
+    names = _fields(history)
     drawn: dict[str, Any] | None = None
     title, note = "How the clusters came about", ""
     if "n_clusters" in names and len(history):
@@ -444,6 +467,10 @@ def _draw_course(page: _page.Page, model: Any) -> None:
         splits = model.splits_[["temperature", "parent", "n_clusters"]].tolist()
         drawn = {"kind": "anneal", "steps": steps, "splits": splits, "unit": ""}
         note = getattr(model, "choice_", None) or ""
+    elif "silhouette" in _fields(getattr(model, "candidates_", None)) and len(model.candidates_) > 1:
+        title, found = "How many clusters", model.candidates_
+        note = "A mean silhouette is 1 if all items are far closer to their own cluster than to another one."
+        drawn = _line("Mean silhouette", "clusters", found["n_clusters"], found["silhouette"], dots="line", best=int(np.argmax(found["silhouette"])))
     elif hasattr(model, "bic_") and len(model.candidates_) > 1:
         title, found = "How many components", model.candidates_
         note = "BIC weighs the likelihood against the number of parameters. Lower is better."
@@ -459,6 +486,11 @@ def _draw_course(page: _page.Page, model: Any) -> None:
         drawn = _line("Sum of squares", "start", np.arange(1, len(model.inertias_) + 1), model.inertias_, dots="alone", best=int(np.argmin(model.inertias_)))
     if drawn is not None:
         page.section("course-section", title, note, page.figure("course", drawn))
+
+
+def _fields(table: Any) -> Sequence[str]:
+    """Returns the names of the columns of a structured array, which may be ``None``."""
+    return () if table is None else table.dtype.names or ()
 
 
 def _line(title: str, across: str, x: NDArray[Any], y: NDArray[Any], **how: Any) -> dict[str, Any]:

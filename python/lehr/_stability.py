@@ -96,6 +96,8 @@ def stability(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, n_r
     names = [name for name in ("n_clusters", "n_components") if name in model.get_params()]
     if not names:
         raise ValueError(f"expected a clusterer with n_clusters or n_components, found {type(model).__name__}")
+    if not getattr(model, "_takes_weight_0", True):
+        raise ValueError(f"{type(model).__name__} takes no weight of 0, which stands for rows that a resample leaves out")
     if n_resamples < 1:
         raise ValueError(f"n_resamples == {n_resamples}, must be >= 1.")
     labels = np.asarray(model.labels_)

@@ -66,7 +66,7 @@ def profiles(model: Any, X: Any, *, ax: Any = None) -> Any:
 
     Parameters
     ----------
-    model : DAClustering, KMeans, KMedoids, PairwiseClustering or DAGaussianMixture
+    model : AgglomerativeClustering, DAClustering, KMeans, KMedoids, PairwiseClustering or DAGaussianMixture
         A fitted estimator.
     X : {array-like, table of pandas, Polars or Arrow, dict of columns, sparse matrix or array, Fingerprints} of shape (n_samples, n_columns)
         The fitted rows, or other columns of the same rows, such as the table before its preparation.
@@ -139,7 +139,7 @@ def box_plots(model: Any, X: Any, *, columns: str | int | Sequence[str | int] | 
 
     Parameters
     ----------
-    model : DAClustering, KMeans, KMedoids, PairwiseClustering or DAGaussianMixture
+    model : AgglomerativeClustering, DAClustering, KMeans, KMedoids, PairwiseClustering or DAGaussianMixture
         A fitted estimator.
     X : {array-like, table of pandas, Polars or Arrow, dict of columns, sparse matrix or array, Fingerprints} of shape (n_samples, n_columns)
         The fitted rows, or other columns of the same rows, such as the table before its preparation.
@@ -264,7 +264,7 @@ def silhouettes(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, a
 
     Parameters
     ----------
-    model : DAClustering, KMeans, KMedoids, PairwiseClustering or DAGaussianMixture
+    model : AgglomerativeClustering, DAClustering, KMeans, KMedoids, PairwiseClustering or DAGaussianMixture
         A fitted estimator with two clusters or more.
     X : {array-like, table of pandas, Polars or Arrow, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
         The fitted rows; with ``metric="precomputed"``, the fitted dissimilarities.
@@ -338,7 +338,7 @@ def parallel_coordinates(model: Any, X: Any, *, ax: Any = None) -> Any:
 
     Parameters
     ----------
-    model : DAClustering, KMeans, KMedoids, PairwiseClustering or DAGaussianMixture
+    model : AgglomerativeClustering, DAClustering, KMeans, KMedoids, PairwiseClustering or DAGaussianMixture
         A fitted estimator.
     X : {array-like, table of pandas, Polars or Arrow, dict of columns, sparse matrix or array, Fingerprints} of shape (n_samples, n_columns)
         The fitted rows, or other columns of the same rows, such as the table before its preparation.

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from lehr import _checks, _native, _partitioned
 from lehr._centers import CentersMixin, as_given, has_gaps
 from lehr._constraints import COOLING, RANDOM_STATE, WATCHED, above, number, one_of, whole
-from lehr._items import ItemsMixin, refuse_unknown
+from lehr._items import MembersMixin
 from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._names import listed
@@ -380,7 +380,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         self.set_params(n_clusters=self._n_features_out, outlier_radius=self._sponge)
 
 
-class PairwiseClustering(ItemsMixin, LearntMixin, _Annealed):
+class PairwiseClustering(MembersMixin, LearntMixin, _Annealed):
     """Clustering of items that are given by their dissimilarities.
 
     Uses the mean-field approximation of Hofmann and Buhmann, with annealing. Dissimilarities need not form a metric, and some may be missing. With squared
@@ -461,7 +461,6 @@ class PairwiseClustering(ItemsMixin, LearntMixin, _Annealed):
     """
 
     _method = "pairwise"
-    _kept = ("_fit_X", "_weights")
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [whole(1), None],
@@ -560,34 +559,6 @@ class PairwiseClustering(ItemsMixin, LearntMixin, _Annealed):
         self.medoid_indices_ = self.clusters_["medoid"].copy()
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Predict the cluster of new items: the cluster in which the item has the smallest field.
-
-        The field of an item in a cluster is its mean dissimilarity to the members of the cluster, minus half the mean dissimilarity between members.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_items, n_samples) or (n_items, n_features)
-            Dissimilarities to the fitted items for ``metric='precomputed'``, with NaN for unknown dissimilarities; otherwise rows of numbers.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_items,), int32
-
-        Raises
-        ------
-        ValueError
-            If an item has no known dissimilarity to a fitted item.
-
-        Examples
-        --------
-        >>> import lehr
-        >>> model = lehr.PairwiseClustering(n_clusters=2).fit([[0.0], [1.0], [10.0], [11.0]])
-        >>> bool(model.predict([[9.0]])[0] == model.labels_[2])
-        True
-        """
-        return np.argmin(self._fields(X, "predict"), axis=1).astype(np.int32)
-
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the negative weighted sum of each item's smallest field: greater is better. For the fitted items, the score is ``-cost_``.
 
@@ -615,15 +586,6 @@ class PairwiseClustering(ItemsMixin, LearntMixin, _Annealed):
         item_weights = weights(sample_weight, least)
         return -float(np.sum(least) if item_weights is None else np.dot(least, item_weights))
 
-    def _learnt(self) -> tuple[str, dict[str, Any]]:
-        if not self._is_given():
-            raise ValueError(
-                "The model is its fitted rows, so a JSON model needs their dissimilarities: fit with metric='precomputed', or use save and lehr.load."
-            )
-        fields = {"labels": self.labels_.tolist(), "mean_within": self.clusters_["mean_within"].tolist()}
-        given = self._weights
-        return "pairwise", fields if given is None or (given == 1.0).all() else {**fields, "weights": given.tolist()}
-
     def _take_learnt(self, parts: Any) -> None:
         self.labels_ = parts["labels"]
         self._weights = parts["weights"]
@@ -631,21 +593,6 @@ class PairwiseClustering(ItemsMixin, LearntMixin, _Annealed):
         self.clusters_ = table({"mean_within": parts["mean_within"]})
         self.n_features_in_ = len(self.labels_)
         self.set_params(n_clusters=len(self.clusters_))
-
-    def _fields(self, X: ArrayLike, asked: str) -> NDArray[np.float64]:
-        """Returns the field of each item in each cluster. The field is infinite if no dissimilarity to the cluster is known."""
-        check_is_fitted(self)
-        to_fitted = self._to_others(self._validated(X, reset=False), self._fit_X, asked)
-        item_weights = np.ones(len(self.labels_)) if self._weights is None else self._weights
-        members = np.zeros((len(self.labels_), len(self.clusters_)))
-        members[np.arange(len(self.labels_)), self.labels_] = item_weights
-        is_known = ~np.isnan(to_fitted)
-        known = is_known.astype(np.float64) @ members
-        refuse_unknown(known.any(axis=1))
-        sums = np.where(is_known, to_fitted, 0.0) @ members
-        # A cluster without any known dissimilarity cannot be chosen.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(known > 0, sums / known - 0.5 * self.clusters_["mean_within"], np.inf)
 
     def plot(self, dissimilarities: ArrayLike | None = None, *, ax: Any = None) -> Any:
         """Plot a heat map of the dissimilarities, sorted by cluster. See :func:`lehr.plot.blocks`.

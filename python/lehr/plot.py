@@ -1,6 +1,6 @@
 """Plots of models with matplotlib.
 
-The plots show clusters, mixtures, blocks of items, maps, topographic maps, annealing and its tree of divisions, Shepard diagrams, and parallel overheads.
+The plots show clusters, mixtures, blocks and trees of items, maps, topographic maps, annealing and its tree of divisions, Shepard diagrams, and parallel overheads.
 
 To show the clusters of a table by its columns, use :func:`profiles`, :func:`box_plots`, :func:`parallel_coordinates` or :func:`silhouettes`.
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,9 @@ from scipy.sparse import csr_array, issparse
 from sklearn.decomposition import PCA
 from sklearn.utils.validation import check_is_fitted
 
+from lehr import _checks
 from lehr._centers import unpacked
+from lehr._dendrogram import top_of
 from lehr._drawing import COLOURS, axes_or_new, class_colours
 from lehr._grouped import labels_of, refuse_others
 from lehr._names import listed
@@ -28,7 +30,7 @@ from lehr._native import Fingerprints
 from lehr._table_plots import box_plots, parallel_coordinates, profiles, silhouettes
 
 __all__ = [
-    "annealing", "annealing_tree", "blocks", "box_plots", "clusters", "components", "embedding", "overhead", "parallel_coordinates", "profiles", "shepard",
+    "annealing", "annealing_tree", "blocks", "box_plots", "clusters", "components", "dendrogram", "embedding", "overhead", "parallel_coordinates", "profiles", "shepard",
     "silhouettes", "topography",
 ]  # fmt: skip
 __dir__ = listed(__all__)
@@ -280,6 +282,80 @@ def blocks(model: Any, dissimilarities: ArrayLike, *, ax: Any = None) -> Any:
         ax.set_yticks((ends[:-1] + ends[1:]) / 2, [str(label) for label in np.unique(model.labels_)])
     cost = model.cost_ if hasattr(model, "cost_") else model.inertia_
     ax.set(title=f"{len(borders) + 1} clusters, cost {cost:.6g}", xlabel="items by cluster", ylabel="cluster")
+    return ax
+
+
+def dendrogram(model: Any, *, names: Sequence[Any] | None = None, max_leaves: int = 80, ax: Any = None) -> Any:
+    """Plot a tree of items as a dendrogram: the items below one another, and each join at its height. A dashed line shows the cut.
+
+    Joins within a cluster have the colour of the cluster, and the joins above the cut are black. If there are too many items, the plot shows only the top of
+    the tree. A node below the top is named after its first item, with the number of its other items.
+
+    Parameters
+    ----------
+    model : AgglomerativeClustering
+        A fitted estimator.
+    names : sequence of length n_samples, default=None
+        The names of the items. ``None`` means the names of the columns for ``metric='precomputed'`` if ``X`` had any, otherwise the item numbers.
+    max_leaves : int, default=80
+        The maximum number of nodes at the bottom, at least 1.
+    ax : matplotlib.axes.Axes, default=None
+        The axes to draw on. ``None`` creates a new figure that is high enough for the names.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If the number of names differs from the number of fitted items, or ``max_leaves`` is not above 0.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import lehr
+    >>> model = lehr.AgglomerativeClustering(2).fit([[0.0], [10.0], [1.0]])
+    >>> ax = lehr.plot.dendrogram(model, names=["ann", "bob", "cyd"])
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['ann', 'cyd', 'bob']
+    """
+    check_is_fitted(model)
+    most = _checks.integer("max_leaves", max_leaves, least=1)
+    if not most:
+        raise _checks.wrong("max_leaves", "an int of 1 or more", max_leaves)
+    tree = top_of(model, model._names_of_items(names), most)
+    rows = len(tree.leaves)
+    ax = axes_or_new(ax, (6.4, float(np.clip(1.2 + 0.18 * rows, 3.2, 16.0))))
+    # matplotlib has already been imported with the axes.
+    from matplotlib.collections import LineCollection
+
+    colours = class_colours()
+
+    def colour(cluster: int | None) -> Any:
+        return "black" if cluster is None else colours[cluster % COLOURS]
+
+    places = [(0.0, float(row)) for row in range(rows)]
+    lines = []
+    for left, right, height, _ in tree.joins:
+        (x, y), (other_x, other_y) = places[left], places[right]
+        lines.append([(x, y), (height, y), (height, other_y), (other_x, other_y)])
+        places.append((height, (y + other_y) / 2))
+    ax.add_collection(LineCollection(lines, colors=[colour(join.cluster) for join in tree.joins], linewidths=1), autolim=False)
+    if tree.cut is not None:
+        ax.axvline(tree.cut, color="grey", linewidth=1, linestyle="--", zorder=0)
+    ax.yaxis.tick_right()
+    ax.set_yticks(range(rows), [leaf.name for leaf in tree.leaves], fontsize=8 if rows <= 40 else 6)
+    for label, leaf in zip(ax.get_yticklabels(), tree.leaves, strict=True):
+        label.set_color(colour(leaf.cluster))
+    highest = tree.joins[-1].height if tree.joins else 0.0
+    kept = model.n_clusters_
+    # The root of the tree is at the left, and the first item at the top.
+    ax.set(
+        xlim=(1.02 * highest or 1.0, 0.0), ylim=(rows - 0.5, -0.5), xlabel="height",
+        title=f"{kept} cluster{'s' if kept != 1 else ''}, mean silhouette {model.silhouette_score_:.2f}",
+    )  # fmt: skip
     return ax
 
 

@@ -125,7 +125,7 @@ def test_one_less_a_similarity_is_clustered_and_mapped_28(made, dtype, wine):
     # Products of other functions have such rounding errors.
     D[3, 5] = np.nextafter(D[3, 5], dtype(2))
     D[7, 7] = -np.finfo(dtype).eps / 8
-    for estimator in (lehr.PairwiseClustering(2, metric="precomputed"), lehr.KMedoids(2, metric="precomputed"), lehr.SMACOF(metric="precomputed")):
+    for estimator in (lehr.PairwiseClustering(2, metric="precomputed"), lehr.AgglomerativeClustering(2, metric="precomputed"), lehr.KMedoids(2, metric="precomputed"), lehr.SMACOF(metric="precomputed")):
         with pytest.warns(UserWarning, match="corrected rounding errors"):
             estimator.fit(D)
     # The dissimilarities of new items have rounding errors too.
@@ -144,7 +144,7 @@ def test_what_is_more_than_rounding_is_refused_with_places_counted_from_0_28(two
         lehr.PairwiseClustering(2, metric="precomputed").fit(wrong)
 
 
-@pytest.mark.parametrize("estimator", [lehr.PairwiseClustering(2, metric="cosine"), lehr.KMedoids(2, metric="cosine"), lehr.SMACOF(metric="cosine")])
+@pytest.mark.parametrize("estimator", [lehr.PairwiseClustering(2, metric="cosine"), lehr.AgglomerativeClustering(2, metric="cosine"), lehr.KMedoids(2, metric="cosine"), lehr.SMACOF(metric="cosine")])
 def test_a_row_of_zeros_is_at_cosine_distance_1_28(estimator):
     rows = np.array([[1.0, 0.0], [2.0, 0.1], [0.0, 1.0], [0.1, 3.0], [0.0, 0.0]])
     clone(estimator).fit(rows)
@@ -154,7 +154,7 @@ def test_a_row_of_zeros_is_at_cosine_distance_1_28(estimator):
 
 def test_a_constant_row_has_no_correlation_and_is_named_28():
     rows = np.array([[1.0, 2.0, 4.0], [0.1, 0.1, 0.1], [3.0, 1.0, 0.0]])
-    for fit in (lehr.PairwiseClustering(2, metric="correlation").fit, lambda X: lehr.pairwise_distances(X, "correlation")):
+    for fit in (lehr.PairwiseClustering(2, metric="correlation").fit, lehr.AgglomerativeClustering(2, metric="correlation").fit, lambda X: lehr.pairwise_distances(X, "correlation")):
         with pytest.raises(ValueError, match=r"row 1 \(counted from 0\)"):
             fit(rows)
 
@@ -237,7 +237,7 @@ def test_a_row_between_two_groups_is_of_either():
 
 
 def test_the_number_that_was_found_has_an_attribute(wine, tmp_path):
-    for estimator in (lehr.DAClustering(), lehr.KMeans(4), lehr.KMedoids(3), lehr.PairwiseClustering(5)):
+    for estimator in (lehr.AgglomerativeClustering(), lehr.DAClustering(), lehr.KMeans(4), lehr.KMedoids(3), lehr.PairwiseClustering(5)):
         assert not hasattr(estimator, "n_clusters_")
         model = estimator.fit(wine)
         assert model.n_clusters_ == model.labels_.max() + 1

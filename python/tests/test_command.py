@@ -58,6 +58,16 @@ def test_clusters_and_maps_of_items_are_those_of_the_command(command, wine, tmp_
     with open(pairs / "labels.csv", newline="") as file:
         labels = [int(row["cluster"]) for row in csv.DictReader(file)]
     assert lehr.PairwiseClustering(3, metric="precomputed").fit(matrix).labels_.tolist() == labels
+    tree = tmp_path / "tree"
+    subprocess.run([command, "hierarchy", table, "--linkage", "ward", "--out", tree, "--quiet"], check=True)
+    model = lehr.AgglomerativeClustering(metric="precomputed", linkage="ward").fit(matrix)
+    with open(tree / "labels.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["cluster"]) for row in rows] == model.labels_.tolist()
+    assert [float(row["silhouette"]) for row in rows] == model.silhouette_samples_.tolist()
+    assert np.argsort([int(row["place"]) for row in rows]).tolist() == model.order_.tolist()
+    np.testing.assert_array_equal(np.loadtxt(tree / "merges.csv", delimiter=",", skiprows=1), model.linkage_matrix_)
+    assert (tree / "tree.nwk").read_text(encoding="utf-8") == model.to_newick() + "\n"
     subprocess.run([command, "embed", table, "--out", places, "--quiet"], check=True)
     np.testing.assert_array_equal(np.load(places / "positions.npy"), lehr.SMACOF(metric="precomputed").fit_transform(matrix))
 
@@ -81,13 +91,18 @@ def test_four_processes_find_what_one_finds(mpiexec, wine, tmp_path):
         gaps = np.where(np.arange(X.size).reshape(X.shape) % 11, X, np.nan)
         places = lehr.GTM(n_nodes=6, n_basis=3).fit_transform(gaps)
         centers = lehr.KMeans(6).fit(X).cluster_centers_
-        np.savez({str(tmp_path)!r} + f"/of{{number}}.npz", labels=model.labels_, centers=model.cluster_centers_, positions=positions, places=places, kmeans=centers)
+        tree = lehr.AgglomerativeClustering(linkage="ward").fit(X)
+        np.savez(
+            {str(tmp_path)!r} + f"/of{{number}}.npz", labels=model.labels_, centers=model.cluster_centers_, positions=positions, places=places, kmeans=centers,
+            tree=tree.linkage_matrix_, silhouettes=tree.silhouette_samples_,
+        )
         """,
     )
     assert ended.returncode == 0, ended.stderr
     model, positions = lehr.DAClustering(5).fit(wine), lehr.SMACOF().fit_transform(wine)
     gaps = np.where(np.arange(wine.size).reshape(wine.shape) % 11, wine, np.nan)
     places, centers = lehr.GTM(n_nodes=6, n_basis=3).fit_transform(gaps), lehr.KMeans(6).fit(wine).cluster_centers_
+    tree = lehr.AgglomerativeClustering(linkage="ward").fit(wine)
     for number in range(4):
         found = np.load(tmp_path / f"of{number}.npz")
         np.testing.assert_array_equal(found["labels"], model.labels_)
@@ -95,6 +110,8 @@ def test_four_processes_find_what_one_finds(mpiexec, wine, tmp_path):
         np.testing.assert_array_equal(found["positions"], positions)
         np.testing.assert_array_equal(found["places"], places)
         np.testing.assert_array_equal(found["kmeans"], centers)
+        np.testing.assert_array_equal(found["tree"], tree.linkage_matrix_)
+        np.testing.assert_array_equal(found["silhouettes"], tree.silhouette_samples_)
     # Only one process shows progress.
     assert ended.stderr.count("annealing,   0%") <= 1
 

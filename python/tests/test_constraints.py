@@ -37,6 +37,8 @@ def _range(constraint):
     if isinstance(constraint, Interval):
         if constraint.closed == "neither":
             return f"above {constraint.left:g}"
+        if constraint.right == np.inf:
+            return f"at least {constraint.left:g}"
         if constraint.right is None:
             return None if constraint.left == 0 else f"at least {constraint.left}"
         most = f"{constraint.right:.15g}" if constraint.right >= 1e6 else f"{constraint.right:g}"
@@ -106,7 +108,7 @@ def test_what_a_fit_gives_has_types(tmp_path):
 def test_kinds_for_tools_of_before_scikit_learn_1_6():
     kinds = {estimator.__name__: getattr(estimator, "_estimator_type", None) for estimator in ALL}
     assert kinds == {
-        "DAClustering": "clusterer", "DAGaussianMixture": "DensityEstimator", "GTM": None, "KMeans": "clusterer", "KMedoids": "clusterer",
+        "AgglomerativeClustering": "clusterer", "DAClustering": "clusterer", "DAGaussianMixture": "DensityEstimator", "GTM": None, "KMeans": "clusterer", "KMedoids": "clusterer",
         "MiniBatchKMeans": "clusterer", "PairwiseClustering": "clusterer", "SMACOF": None, "TablePreparation": None,
     }  # fmt: skip
 

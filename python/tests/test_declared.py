@@ -13,6 +13,7 @@ from lehr._progress import Run
 ESTIMATORS = {
     "embed": lehr.SMACOF,
     "gtm": lehr.GTM,
+    "hierarchy": lehr.AgglomerativeClustering,
     "kmedoids": lehr.KMedoids,
     "minibatch": lehr.MiniBatchKMeans,
     "mixture": lehr.DAGaussianMixture,

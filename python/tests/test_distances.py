@@ -223,7 +223,7 @@ def test_truth_values_are_compared_as_such_and_others_are_told():
 def test_rows_with_gaps_are_compared_by_nan_euclidean():
     X = np.random.default_rng(1).normal(size=(20, 4))
     X[3, 1] = X[7, 2] = np.nan
-    for estimator in (lehr.SMACOF(metric="nan_euclidean"), lehr.KMedoids(3, metric="nan_euclidean"), lehr.PairwiseClustering(3, metric="nan_euclidean")):
+    for estimator in (lehr.SMACOF(metric="nan_euclidean"), lehr.KMedoids(3, metric="nan_euclidean"), lehr.AgglomerativeClustering(3, metric="nan_euclidean"), lehr.PairwiseClustering(3, metric="nan_euclidean")):
         estimator.fit(X)
     expected = lehr.SMACOF(metric="precomputed").fit(sklearn_distances(X, metric="nan_euclidean"))
     np.testing.assert_allclose(lehr.SMACOF(metric="nan_euclidean").fit(X).stress_, expected.stress_, rtol=1e-6)

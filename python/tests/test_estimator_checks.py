@@ -17,7 +17,7 @@ def _meant(estimator):
     """Returns the checks that an estimator fails by design, with the reasons."""
     if getattr(estimator, "metric", None) == "precomputed":
         meant = {"check_estimators_pickle": "cells of one half of the matrix are made missing, and the other half is not"}
-        if isinstance(estimator, lehr.KMedoids):
+        if isinstance(estimator, (lehr.AgglomerativeClustering, lehr.KMedoids)):
             meant = {}
         return meant if isinstance(estimator, lehr.SMACOF) else meant | {"check_clustering": "gives rows where a matrix is due, whatever the tags say"}
     if getattr(estimator, "metric", None) == "nan_euclidean":
@@ -36,6 +36,9 @@ def _meant(estimator):
         # The unit of weights must not matter, but twice as many rows are more evidence. No estimator can satisfy both.
         return {_WEIGHTS: "the prior of a map and BIC count the effective number of rows, and repeated rows are more of them"}
     meant = {}
+    if isinstance(estimator, lehr.AgglomerativeClustering):
+        why = "the check gives weights of 0, and an item without weight would still be a part of the tree"
+        meant = {_WEIGHTS: why, _SPARSE_WEIGHTS: why}
     if isinstance(estimator, lehr.DAClustering):
         why = "of whatever has predict_proba and takes sparse rows the check reads the tags of classifiers"
         meant |= {"check_estimator_sparse_array": why, "check_estimator_sparse_matrix": why}
@@ -62,6 +65,11 @@ CHECKED = [
     lehr.DAGaussianMixture(n_components=2, covariance_type="diag"),
     lehr.DAGaussianMixture(n_components=1, reg_covar=1e-6, warm_start=True),
     lehr.DAGaussianMixture(n_components=2, init_params="kmeans", covariance_type="tied", reg_covar=1e-3),
+    lehr.AgglomerativeClustering(),
+    lehr.AgglomerativeClustering(n_clusters=2),
+    lehr.AgglomerativeClustering(n_clusters=2, linkage="ward"),
+    lehr.AgglomerativeClustering(n_clusters=2, linkage="single", metric="cosine"),
+    lehr.AgglomerativeClustering(n_clusters=2, metric="precomputed"),
     lehr.PairwiseClustering(),
     lehr.PairwiseClustering(n_clusters=2),
     lehr.SMACOF(),

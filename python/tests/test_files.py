@@ -20,6 +20,8 @@ from lehr import _native
 @pytest.mark.parametrize(
     "model",
     [
+        lehr.AgglomerativeClustering(3),
+        lehr.AgglomerativeClustering(linkage="ward"),
         lehr.DAClustering(3),
         lehr.DAClustering(),
         lehr.DAGaussianMixture(2),
@@ -244,7 +246,7 @@ def test_what_was_saved_is_loaded_by_whom_it_names(wine, tmp_path):
         model.fit(wine).save(path)
         assert type(lehr.load(path)) is type(model)
     _native.write_model(path, json.dumps({"method": "forest", "version": "1", "parameters": {}, "fitted": {}}))
-    with pytest.raises(ValueError, match="expected a model of DAClustering, .* found one of 'forest'"):
+    with pytest.raises(ValueError, match="expected a model of AgglomerativeClustering, DAClustering, .* found one of 'forest'"):
         lehr.load(path)
     with pytest.raises(FileNotFoundError):
         lehr.load(tmp_path / "none")

@@ -29,13 +29,13 @@ ROWS = [[0.0], [1.0], [5.0]]
 )
 @pytest.mark.parametrize(
     "estimator",
-    [lehr.DAClustering(1), lehr.DAGaussianMixture(1), lehr.GTM(1), lehr.KMeans(1), lehr.KMedoids(1), lehr.PairwiseClustering(1), lehr.SMACOF(1)],
+    [lehr.AgglomerativeClustering(1), lehr.DAClustering(1), lehr.DAGaussianMixture(1), lehr.GTM(1), lehr.KMeans(1), lehr.KMedoids(1), lehr.PairwiseClustering(1), lehr.SMACOF(1)],
     ids=lambda estimator: type(estimator).__name__,
 )
 def test_data_that_cannot_be(estimator, X, kind, words):
     if isinstance(estimator, (lehr.DAGaussianMixture, lehr.GTM)) and "NaN" in words:
         pytest.skip("mixtures and maps take rows with missing cells")
-    if isinstance(estimator, (lehr.DAClustering, lehr.KMeans, lehr.KMedoids, lehr.PairwiseClustering, lehr.SMACOF)) and "parse" in words:
+    if isinstance(estimator, (lehr.AgglomerativeClustering, lehr.DAClustering, lehr.KMeans, lehr.KMedoids, lehr.PairwiseClustering, lehr.SMACOF)) and "parse" in words:
         pytest.skip("they take sparse rows: test_sparse.py, test_manifold.py")
     with pytest.raises(kind, match=words):
         clone(estimator).fit(X)
@@ -128,6 +128,7 @@ def test_complex_numbers_are_refused_whatever_filters_of_warnings_other_threads_
         (lehr.GTM(1, n_nodes=5, n_basis=2), "transform"),
         (lehr.KMeans(1), "predict"),
         (lehr.KMedoids(1), "predict"),
+        (lehr.AgglomerativeClustering(1), "predict"),
         (lehr.PairwiseClustering(1), "predict"),
         (lehr.SMACOF(1), "score"),
     ],
@@ -142,7 +143,7 @@ def test_rows_of_another_width_than_those_fitted(fitted, asked):
 
 
 def test_too_many_clusters_or_components_are_told_with_both_numbers():
-    for estimator in (lehr.DAClustering(4), lehr.KMeans(4), lehr.PairwiseClustering(4)):
+    for estimator in (lehr.AgglomerativeClustering(4), lehr.DAClustering(4), lehr.KMeans(4), lehr.PairwiseClustering(4)):
         with pytest.raises(ValueError, match="n_samples=3 should be >= n_clusters=4"):
             estimator.fit(ROWS)
     with pytest.raises(ValueError, match="n_samples=3 should be >= n_components=4"):
@@ -328,7 +329,7 @@ def test_the_nearest_centre_is_found_however_far_a_row_is_28():
 
 @pytest.mark.parametrize(
     "estimator",
-    [lehr.DAClustering(1), lehr.DAGaussianMixture(1), lehr.KMeans(1), lehr.KMedoids(1, metric="precomputed"), lehr.PairwiseClustering(1, metric="precomputed"), lehr.SMACOF(metric="precomputed")],
+    [lehr.DAClustering(1), lehr.DAGaussianMixture(1), lehr.KMeans(1), lehr.KMedoids(1, metric="precomputed"), lehr.AgglomerativeClustering(1, metric="precomputed"), lehr.PairwiseClustering(1, metric="precomputed"), lehr.SMACOF(metric="precomputed")],
     ids=lambda estimator: type(estimator).__name__,
 )
 def test_weights_whose_sum_no_number_holds_are_refused_28(estimator):
@@ -385,7 +386,7 @@ def test_the_array_is_not_changed_and_may_be_read_only(wine):
 
 def test_sequences_and_bits_are_to_be_compared_first():
     genes = lehr.Sequences(["ACGTACGT", "ACGTACGA", "ACGTTTGA", "CCGTTTGA"])
-    for estimator in (lehr.SMACOF(), lehr.PairwiseClustering(2), lehr.KMedoids(2), lehr.DAClustering(2)):
+    for estimator in (lehr.SMACOF(), lehr.PairwiseClustering(2), lehr.KMedoids(2), lehr.AgglomerativeClustering(2), lehr.DAClustering(2)):
         with pytest.raises(TypeError, match="Got Sequences: compute their dissimilarities first, lehr.pairwise_distances"):
             estimator.fit(genes)
     D = lehr.pairwise_distances(genes, alignment="global")
@@ -428,7 +429,7 @@ def test_arrays_of_other_libraries_are_read_on_the_processor():
 
     X = np.random.default_rng(0).normal(size=(30, 3))
     weight = np.arange(30.0)
-    for estimator in (lehr.KMeans(2), lehr.DAGaussianMixture(2), lehr.SMACOF(), lehr.KMedoids(2)):
+    for estimator in (lehr.KMeans(2), lehr.DAGaussianMixture(2), lehr.SMACOF(), lehr.KMedoids(2), lehr.AgglomerativeClustering(2)):
         expected = vars(estimator.fit(X, sample_weight=weight)).copy()
         found = vars(estimator.fit(Tensor(X), sample_weight=Tensor(weight)))
         name = "labels_" if "labels_" in found else "embedding_"

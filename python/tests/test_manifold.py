@@ -169,7 +169,7 @@ def _city_block(x, y):
     # Show a function by its name, because its address differs between the processes that run tests.
     ids=lambda value: getattr(value, "__name__", str(value)),
 )
-@pytest.mark.parametrize("make", [lehr.SMACOF, lambda **more: lehr.KMedoids(4, **more), lambda **more: lehr.PairwiseClustering(4, **more)])
+@pytest.mark.parametrize("make", [lehr.SMACOF, lambda **more: lehr.KMedoids(4, **more), lambda **more: lehr.PairwiseClustering(4, **more), lambda **more: lehr.AgglomerativeClustering(4, **more)])
 def test_metrics_of_scikit_learn(make, metric, params, wine):
     X = wine[:60]
     D = pairwise_distances(X, metric=metric, **(params or {}))
@@ -185,7 +185,7 @@ def test_metrics_of_scikit_learn(make, metric, params, wine):
 
 
 @pytest.mark.parametrize("metric", ["cosine", "euclidean", "manhattan", "sqeuclidean"])
-@pytest.mark.parametrize("make", [lehr.SMACOF, lambda **more: lehr.KMedoids(3, **more), lambda **more: lehr.PairwiseClustering(3, **more)])
+@pytest.mark.parametrize("make", [lehr.SMACOF, lambda **more: lehr.KMedoids(3, **more), lambda **more: lehr.PairwiseClustering(3, **more), lambda **more: lehr.AgglomerativeClustering(3, **more)])
 def test_sparse_rows_are_compared_as_the_same_rows_with_their_zeros(make, metric, tmp_path):
     draw = np.random.default_rng(2)
     X = draw.random((50, 20)) * (draw.random((50, 20)) < 0.4) + np.eye(50, 20)

@@ -25,6 +25,7 @@ _OF_ROWS = [
 ]
 _OF_ITEMS = [
     lehr.KMedoids(3, metric="precomputed"),
+    lehr.AgglomerativeClustering(3, metric="precomputed"),
     lehr.PairwiseClustering(3, metric="precomputed"),
     lehr.SMACOF(metric="precomputed"),
     lehr.SMACOF(3, metric="precomputed", n_neighbors=6),
@@ -59,7 +60,7 @@ def test_no_estimator_is_forgotten():
     assert classes | {lehr.TablePreparation} == set(_SAVED)
 
 
-@pytest.mark.parametrize("model", [*_OF_ROWS, *_OF_ITEMS, lehr.PairwiseClustering(3), lehr.SMACOF()], ids=repr)
+@pytest.mark.parametrize("model", [*_OF_ROWS, *_OF_ITEMS, lehr.AgglomerativeClustering(3), lehr.PairwiseClustering(3), lehr.SMACOF()], ids=repr)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_saved_model_says_the_same(model, wine, tmp_path):
     model, others = _fitted(model, wine)
@@ -85,7 +86,9 @@ def test_an_exported_model_says_the_same_in_python_and_in_the_command(model, com
     np.testing.assert_array_equal(_of_command(command, path, table), expected)
 
 
-@pytest.mark.parametrize(("method", "kind"), [("kmedoids", lehr.KMedoids), ("pairwise", lehr.PairwiseClustering), ("embed", lehr.SMACOF)])
+@pytest.mark.parametrize(
+    ("method", "kind"), [("kmedoids", lehr.KMedoids), ("pairwise", lehr.PairwiseClustering), ("hierarchy", lehr.PairwiseClustering), ("embed", lehr.SMACOF)]
+)
 def test_a_model_of_items_of_the_command_says_the_same_in_python(method, kind, command, wine, tmp_path):
     old, new = wine[::2], wine[1::2]
     np.save(tmp_path / "matrix.npy", lehr.pairwise_distances(old))
@@ -118,6 +121,7 @@ def test_unknown_dissimilarities_are_left_out_as_in_python(command, wine, tmp_pa
 def test_what_has_no_form_is_refused_with_another_way(wine, tmp_path):
     for model, words in [
         (lehr.KMedoids(2, metric="manhattan"), "metric='manhattan' cannot be exported"),
+        (lehr.AgglomerativeClustering(2), "fit with metric='precomputed'"),
         (lehr.PairwiseClustering(2), "fit with metric='precomputed'"),
         (lehr.SMACOF(), "fit with metric='precomputed'"),
     ]:

@@ -15,7 +15,7 @@ import pytest
 
 import lehr
 
-MODULES = ["lehr", "lehr.async_node", "lehr.cluster", "lehr.datasets", "lehr.distances", "lehr.explanation", "lehr.kmeans", "lehr.kmedoids", "lehr.manifold", "lehr.mixture", "lehr.node", "lehr.plot", "lehr.preparation", "lehr.ranks", "lehr.report", "lehr.runtime", "lehr.services", "lehr.tables", "lehr.topographic"]
+MODULES = ["lehr", "lehr.agglomerative", "lehr.async_node", "lehr.cluster", "lehr.datasets", "lehr.distances", "lehr.explanation", "lehr.kmeans", "lehr.kmedoids", "lehr.manifold", "lehr.mixture", "lehr.node", "lehr.plot", "lehr.preparation", "lehr.ranks", "lehr.report", "lehr.runtime", "lehr.services", "lehr.tables", "lehr.topographic"]
 pytestmark = pytest.mark.thread_unsafe(reason="doctest takes the standard output")
 #: Names that are documented elsewhere: by scikit-learn, or by their class.
 WITHOUT_EXAMPLES = {"Closed", "Full", "Progress", "RankError", "Stopped", "__version__"}
@@ -54,7 +54,7 @@ def test_is_documented_with_parameters_and_an_example(name, thing):
 
 
 EXAMPLES = [
-    "_centers", "_communicator", "_download", "_explained", "_grid", "_items", "_job", "_learnt", "_load", "_messages", "_model", "_requests", "_shown", "_window", "cluster", "datasets", "distances", "explanation", "kmeans", "kmedoids", "manifold", "mixture",
+    "_centers", "_communicator", "_download", "_explained", "_grid", "_items", "_job", "_learnt", "_load", "_messages", "_model", "_requests", "_shown", "_window", "agglomerative", "cluster", "datasets", "distances", "explanation", "kmeans", "kmedoids", "manifold", "mixture",
     "plot", "preparation", "ranks", "report", "runtime", "services", "tables", "topographic",
 ]  # fmt: skip
 

@@ -94,7 +94,7 @@ def test_labels_that_are_numbers_are_drawn_on_a_scale_and_others_as_classes(wine
 
 
 def test_public_modules_show_public_names_only():
-    for name in ("plot", "ranks", "runtime", "services", "datasets", "report", "kmeans", "manifold", "mixture", "cluster", "distances"):
+    for name in ("agglomerative", "plot", "ranks", "runtime", "services", "datasets", "report", "kmeans", "manifold", "mixture", "cluster", "distances"):
         module = getattr(lehr, name)
         assert dir(module) == sorted(module.__all__)
 

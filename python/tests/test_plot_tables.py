@@ -81,7 +81,7 @@ def test_every_model_with_labels_is_drawn(picture, wine):
     X = wine[:, :4]
     for model, word in (
         (lehr.DAClustering(3), "cluster"), (lehr.KMeans(3), "cluster"), (lehr.MiniBatchKMeans(3), "cluster"), (lehr.KMedoids(3), "cluster"),
-        (lehr.PairwiseClustering(3), "cluster"), (lehr.DAGaussianMixture(3), "component"),
+        (lehr.AgglomerativeClustering(3), "cluster"), (lehr.PairwiseClustering(3), "cluster"), (lehr.DAGaussianMixture(3), "component"),
     ):  # fmt: skip
         ax = _first(picture(model.fit(X), X))
         ax.figure.draw_without_rendering()

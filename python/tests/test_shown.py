@@ -98,6 +98,8 @@ def test_other_rows_get_their_own_clusters(rows):
         (lehr.KMeans(4, random_state=0), {"picture", "course"}),
         (lehr.MiniBatchKMeans(4, random_state=0), {"picture"}),
         (lehr.KMedoids(4), {"picture"}),
+        (lehr.AgglomerativeClustering(), {"picture", "dendrogram", "course"}),
+        (lehr.AgglomerativeClustering(4), {"picture", "dendrogram"}),
         (lehr.PairwiseClustering(4), {"picture", "course"}),
         (lehr.DAGaussianMixture(max_components=5), {"picture", "course"}),
         (lehr.GTM(n_nodes=6), {"picture", "course", "planes"}),
@@ -125,7 +127,7 @@ def test_a_mixture_has_its_ellipses_in_the_plane_that_is_drawn():
     np.testing.assert_allclose(outline["covariance"], model.covariances_[0][[0, 0, 1], [0, 1, 1]])
 
 
-@pytest.mark.parametrize("kind", [lehr.PairwiseClustering, lehr.KMedoids])
+@pytest.mark.parametrize("kind", [lehr.AgglomerativeClustering, lehr.PairwiseClustering, lehr.KMedoids])
 def test_dissimilarities_are_drawn_in_the_order_of_their_clusters(kind, two_pairs):
     places = [0, 2, 1, 3]
     matrix = two_pairs[np.ix_(places, places)]
@@ -139,6 +141,30 @@ def test_dissimilarities_are_drawn_in_the_order_of_their_clusters(kind, two_pair
     assert unpacked(heat["between"], "<f4").tolist() == [1.0, 9.0, 9.0, 1.0] and heat["tree"] == [[0, 1, 9.0]]
     # The estimator does not keep its matrix, so the report says how to pass it.
     assert "pass them: show(X)" in kind(2, metric="precomputed").fit(matrix).show().page
+
+
+def test_a_tree_has_its_items_and_its_cut():
+    X = [[0.0], [10.0], [1.0], [30.0], [12.0]]
+    model = lehr.AgglomerativeClustering(3).fit(X)
+    tree = figures(model.show(X, names="abcde"))["dendrogram"]
+    assert [(leaf["name"], leaf["items"], leaf["cluster"]) for leaf in tree["leaves"]] == [("a", 1, 0), ("c", 1, 0), ("b", 1, 1), ("e", 1, 1), ("d", 1, 2)]
+    assert tree["joins"] == [[0, 1, 1.0, 0], [2, 3, 2.0, 1], [5, 6, 10.5, None], [7, 4, 24.25, None]] and tree["cut"] == 6.25
+    # The names of other rows are not those of the items in the tree.
+    assert [leaf["name"] for leaf in figures(model.show(X[:2], names="xy"))["dendrogram"]["leaves"]] == ["0", "2", "1", "4", "3"]
+    large = lehr.AgglomerativeClustering(2).fit(np.arange(200.0)[:, None] ** 1.1)
+    tree = figures(large.show())["dendrogram"]
+    assert (len(tree["leaves"]), len(tree["joins"]), sum(leaf["items"] for leaf in tree["leaves"])) == (80, 79, 200)
+    assert "The page draws only the top of the tree." in large.show().page
+
+
+def test_the_items_of_a_tree_keep_their_clusters_where_others_are_predicted():
+    # By single linkage, a chain of items is one cluster, also where the mean dissimilarity to a small cluster is smaller.
+    X = np.concatenate([np.arange(0.0, 20.0), [21.5, 21.6]])[:, None]
+    model = lehr.AgglomerativeClustering(2, linkage="single").fit(X)
+    assert (model.predict(X) != model.labels_).any()
+    for shown in (model.show(X), model.show(pd.DataFrame(X)), model.show()):
+        np.testing.assert_array_equal(unpacked(figures(shown)["picture"]["groupings"][0]["of"], "<u2"), model.labels_)
+    np.testing.assert_array_equal(unpacked(figures(model.show(X + 0.1))["picture"]["groupings"][0]["of"], "<u2"), model.predict(X + 0.1))
 
 
 def test_an_item_far_from_all_others_leaves_the_others_their_shades(rows):

@@ -224,7 +224,7 @@ def test_values_of_one_place_are_added_up_before_rows_are_compared_28(metric, pl
     columns, starts = np.array([0, 0, 1, 0, 1], dtype=places), np.array([0, 2, 3, 5], dtype=places)
     rows = scipy.sparse.csr_array((np.array([0.5, 0.5, 2.0, 3.0, 3.0]), columns, starts), shape=(3, 2))
     given = rows.data.copy()
-    for made in (lehr.SMACOF(metric=metric), lehr.PairwiseClustering(2, metric=metric), lehr.KMedoids(2, metric=metric)):
+    for made in (lehr.SMACOF(metric=metric), lehr.PairwiseClustering(2, metric=metric), lehr.AgglomerativeClustering(2, metric=metric), lehr.KMedoids(2, metric=metric)):
         sparse, dense = (clone(made).fit(of) for of in (rows, rows.toarray()))
         for name in ("raw_stress_", "cost_", "inertia_", "labels_"):
             if hasattr(dense, name):

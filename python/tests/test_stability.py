@@ -65,3 +65,9 @@ def test_what_cannot_be_resampled_is_refused(groups):
         scaler = StandardScaler().fit(groups)
         scaler.labels_ = model.labels_
         lehr.stability(scaler, groups)
+
+
+def test_an_estimator_without_weights_of_0_is_refused():
+    model = lehr.AgglomerativeClustering(2).fit([[0.0], [1.0], [9.0]])
+    with pytest.raises(ValueError, match="AgglomerativeClustering takes no weight of 0, which stands for rows that a resample leaves out"):
+        lehr.stability(model, [[0.0], [1.0], [9.0]])

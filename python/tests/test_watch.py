@@ -27,7 +27,7 @@ def test_a_callback_sees_every_temperature_in_the_thread_that_called(wine):
     assert seen[0].stage == "annealing" and 0 <= seen[0].fraction <= seen[-1].fraction <= 1
 
 
-@pytest.mark.parametrize("estimator", [lehr.DAClustering(3), lehr.DAGaussianMixture(3), lehr.GTM(), lehr.KMeans(3), lehr.KMedoids(3), lehr.PairwiseClustering(3), lehr.SMACOF()])
+@pytest.mark.parametrize("estimator", [lehr.AgglomerativeClustering(3), lehr.DAClustering(3), lehr.DAGaussianMixture(3), lehr.GTM(), lehr.KMeans(3), lehr.KMedoids(3), lehr.PairwiseClustering(3), lehr.SMACOF()])
 def test_a_callback_stops_the_run(estimator, wine):
     with pytest.raises(lehr.Stopped):
         clone(estimator).set_params(callback=lambda progress: False).fit(wine)

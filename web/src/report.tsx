@@ -8,6 +8,7 @@ import { notice } from './state/notice.ts';
 import { theme } from './state/theme.ts';
 import { Anneal } from './views/anneal.tsx';
 import { Chart } from './views/chart.tsx';
+import { Dendrogram } from './views/dendrogram.tsx';
 import { Density } from './views/density.tsx';
 import { Heat } from './views/heat.tsx';
 import { Structure } from './views/molecule.tsx';
@@ -69,6 +70,8 @@ function show(id: string, place: HTMLElement, figure: Figure): void {
     render(<div class="pair">{figure.lines.map((line) => <Chart key={line.title} {...line} />)}</div>, place);
   } else if (figure.kind === 'heat') {
     render(<Heat {...figure} levels={levels(figure.levels)} between={floats(figure.between)} />, place);
+  } else if (figure.kind === 'dendrogram') {
+    render(<Dendrogram {...figure} />, place);
   } else if (figure.kind === 'density') {
     render(<Density {...figure} />, place);
   } else {

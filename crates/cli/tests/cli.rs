@@ -16,6 +16,7 @@ mod cli {
     mod gtm;
     mod guide;
     mod help;
+    mod hierarchy;
     mod jobs;
     mod keep;
     mod killed_runs;

@@ -18,6 +18,7 @@ pub mod distances;
 pub mod embed;
 pub mod explain;
 pub mod gtm;
+pub mod hierarchy;
 pub mod isolated;
 pub mod items;
 pub mod kmedoids;
@@ -60,6 +61,7 @@ pub const ALL: &[&dyn Method] = &[
     &mixture::Mixture,
     &gtm::Gtm,
     &kmedoids::KMedoids,
+    &hierarchy::Hierarchy,
     &pairwise::Pairwise,
     &embed::Embedding,
 ];

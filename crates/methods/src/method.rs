@@ -219,6 +219,8 @@ pub struct Passed {
 pub enum Content<'a> {
     /// A table, as CSV.
     Table(Table<'a>),
+    /// A text as it is.
+    Text(String),
     /// Rows of numbers, as a NumPy array.
     Array {
         /// The numbers, row by row.

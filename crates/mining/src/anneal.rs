@@ -10,7 +10,8 @@
 //! component divides. The temperature never jumps past the next transition.
 //!
 //! All methods report their progress to an [`Observer`], with [`figures`](Progress::figures) by name.
-//! [`kmedoids`](crate::kmedoids) reports `clusters`, `sweeps`, `swaps` and `cost`. The other methods report:
+//! [`kmedoids`](crate::kmedoids) reports `clusters`, `sweeps`, `swaps` and `cost`, and
+//! [`hierarchy`](crate::hierarchy) the `clusters` that are left while it joins. The other methods report:
 //!
 //! | method | figures |
 //! | --- | --- |

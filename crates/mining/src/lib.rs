@@ -35,6 +35,7 @@ pub mod enrichment;
 mod error;
 mod gather;
 pub mod gtm;
+pub mod hierarchy;
 mod input;
 pub mod kmeans;
 pub mod kmedoids;

@@ -6,6 +6,7 @@
 //! - `arrays`: converts arrays to points.
 //! - `tables`: converts tables to data frames.
 //! - `explain`: finds differences between clusters, and outliers.
+//! - `hierarchy`: writes trees in Newick's format.
 //! - `report`: builds the page of a report.
 //! - `watch`: runs a method on a separate thread, while Python handles callbacks and signals.
 //! - `job`: connects the processes of an MPI job.
@@ -24,6 +25,7 @@ mod errors;
 mod explain;
 mod fit;
 mod gtm;
+mod hierarchy;
 mod items;
 mod job;
 mod json;
@@ -60,6 +62,8 @@ mod _native {
     use crate::explain::{explain_clusters, outliers};
     #[pymodule_export]
     use crate::gtm::{fit_gtm, images, project};
+    #[pymodule_export]
+    use crate::hierarchy::newick;
     #[pymodule_export]
     use crate::items::{Fingerprints, Sequences, read_fasta, read_fps, read_molecules};
     #[pymodule_export]

@@ -4,6 +4,7 @@
 //! beyond the limits as a triangle at the edge. So a few distant rows do not squeeze all other rows together.
 
 mod axis;
+pub mod dendrogram;
 pub mod matrix;
 
 use std::collections::HashSet;

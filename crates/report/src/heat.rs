@@ -3,6 +3,7 @@
 
 use lehr_data::dissimilarities::Dissimilarities;
 use lehr_mining::drawn::drawn;
+use lehr_mining::hierarchy::Model as Tree;
 use serde_json::{Value, json};
 
 use crate::packed;
@@ -51,11 +52,42 @@ pub struct Block {
 impl Heat {
     /// Orders the items by cluster, and the clusters by their tree.
     pub fn of(matrix: &Dissimilarities, labels: &[u32]) -> Self {
-        let clusters = labels.iter().max().map_or(0, |most| *most as usize + 1);
-        let mut members = vec![Vec::new(); clusters];
-        labels.iter().enumerate().for_each(|(item, label)| members[*label as usize].push(item));
+        let members = members(0..matrix.items(), labels);
         let between = between(matrix, &members);
         let (order, tree) = joined(&between, &members);
+        Self::in_order(matrix, members, between, &order, tree)
+    }
+
+    /// Orders the items and the clusters as a tree of the items does.
+    pub fn in_tree(matrix: &Dissimilarities, model: &Tree) -> Self {
+        let members = members(model.order.iter().copied(), &model.labels);
+        let mut order: Vec<usize> = Vec::with_capacity(members.len());
+        for &item in &model.order {
+            let cluster = model.labels[item] as usize;
+            if order.last() != Some(&cluster) {
+                order.push(cluster);
+            }
+        }
+        let (items, clusters) = (matrix.items(), model.clusters.len());
+        let mut node = vec![usize::MAX; items + model.joins.len()];
+        order.iter().enumerate().for_each(|(place, &cluster)| node[model.roots[cluster]] = place);
+        let above = model.joins.iter().enumerate().skip(items - clusters);
+        let tree = above.zip(clusters..).map(|((place, join), number)| {
+            node[items + place] = number;
+            (node[join.left], node[join.right], join.height)
+        });
+        let tree = tree.collect();
+        let between = between(matrix, &members);
+        Self::in_order(matrix, members, between, &order, tree)
+    }
+
+    fn in_order(
+        matrix: &Dissimilarities,
+        members: Vec<Vec<usize>>,
+        between: Vec<Vec<Option<f64>>>,
+        order: &[usize],
+        tree: Vec<(usize, usize, f64)>,
+    ) -> Self {
         let items: Vec<usize> = order.iter().flat_map(|&cluster| members[cluster].iter().copied()).collect();
         let (cells, levels) = grid(matrix, &items);
         let (largest, beyond) = brightest(&levels);
@@ -69,28 +101,36 @@ impl Heat {
         let blocks = order.iter().map(block).collect();
         Self { cells, levels, largest, beyond, blocks, items, between, tree }
     }
+
+    /// Returns the matrix as a figure of a report.
+    pub fn figure(self, title: &str, ids: &[String]) -> Value {
+        let Self { cells, levels, largest, beyond, blocks, items, between, tree } = self;
+        let means = blocks.iter().flat_map(|a| blocks.iter().map(move |b| (a.cluster, b.cluster)));
+        let means = means.map(|(a, b)| between[a][b].unwrap_or(f64::NAN));
+        let names: Option<Vec<&str>> =
+            (items.len() <= NAMED).then(|| items.iter().map(|&item| ids[item].as_str()).collect());
+        let block = |Block { cluster, from, to, items }: &Block| json!({ "cluster": cluster, "from": from, "to": to, "items": items });
+        json!({
+            "kind": "heat",
+            "title": title,
+            "cells": cells,
+            "levels": packed::shares(levels.into_iter().map(|mean| mean.map(|mean| if largest > 0.0 { (mean / largest).min(1.0) } else { 0.0 }))),
+            "largest": largest,
+            "beyond": beyond,
+            "between": packed::floats(means),
+            "blocks": blocks.iter().map(block).collect::<Vec<_>>(),
+            "tree": tree,
+            "ids": names,
+        })
+    }
 }
 
-/// Returns the matrix as a figure of a report.
-pub fn heat(title: &str, matrix: &Dissimilarities, labels: &[u32], ids: &[String]) -> Value {
-    let Heat { cells, levels, largest, beyond, blocks, items, between, tree } = Heat::of(matrix, labels);
-    let means = blocks.iter().flat_map(|a| blocks.iter().map(move |b| (a.cluster, b.cluster)));
-    let means = means.map(|(a, b)| between[a][b].unwrap_or(f64::NAN));
-    let names: Option<Vec<&str>> =
-        (items.len() <= NAMED).then(|| items.iter().map(|&item| ids[item].as_str()).collect());
-    let block = |Block { cluster, from, to, items }: &Block| json!({ "cluster": cluster, "from": from, "to": to, "items": items });
-    json!({
-        "kind": "heat",
-        "title": title,
-        "cells": cells,
-        "levels": packed::shares(levels.into_iter().map(|mean| mean.map(|mean| if largest > 0.0 { (mean / largest).min(1.0) } else { 0.0 }))),
-        "largest": largest,
-        "beyond": beyond,
-        "between": packed::floats(means),
-        "blocks": blocks.iter().map(block).collect::<Vec<_>>(),
-        "tree": tree,
-        "ids": names,
-    })
+/// Lists the items of each cluster in this order.
+fn members(order: impl Iterator<Item = usize>, labels: &[u32]) -> Vec<Vec<usize>> {
+    let clusters = labels.iter().max().map_or(0, |most| *most as usize + 1);
+    let mut members = vec![Vec::new(); clusters];
+    order.for_each(|item| members[labels[item] as usize].push(item));
+    members
 }
 
 /// Returns a sample of at most `most` of the items.

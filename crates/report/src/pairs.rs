@@ -1,6 +1,8 @@
-//! The reports of `lehr pairwise`, `lehr kmedoids` and `lehr embed`: the dissimilarities in the order of the clusters,
-//! or a map of the items.
+//! The reports of `lehr pairwise`, `lehr kmedoids`, `lehr hierarchy` and `lehr embed`: the dissimilarities in the order
+//! of the clusters, a tree, or a map of the items.
 
+use lehr_methods::hierarchy;
+use lehr_mining::hierarchy::Model as Tree;
 use lehr_mining::kmedoids;
 use lehr_mining::pairwise::Model;
 use lehr_mining::smacof::{Map, Shepard, Stop};
@@ -9,9 +11,10 @@ use serde_json::{Value, json};
 
 use crate::Run;
 use crate::chart::{self, Chart, Colors};
+use crate::dendrogram::Dendrogram;
 use crate::drawing::Drawing;
 use crate::figure::{Figures, anneal, density, lines};
-use crate::heat::{Heat, heat};
+use crate::heat::Heat;
 use crate::markup::{self, section, swatch, table, tile, tiles};
 use crate::picture::{self, Picture};
 use crate::scene::Scene;
@@ -80,6 +83,80 @@ pub fn medoids_page(run: &Run<'_>, matrix: &Matrix, model: &kmedoids::Model) -> 
         (section("table", "The clusters", "", table("clusters", "The clusters", head, body)))
     };
     finish(run, &headline, format!("{}. k-medoids (FasterPAM).", run.name()), &model.warnings, main, figures)
+}
+
+/// Returns the report of a tree of items.
+pub fn tree_page(run: &Run<'_>, matrix: &Matrix, fitted: &hierarchy::Fitted) -> String {
+    let model = &fitted.model;
+    let [items, clusters] = [counted(matrix.ids.len() as u64, "item"), counted(model.clusters.len() as u64, "cluster")];
+    let headline = format!("{items} in {clusters} of a tree");
+    let mut figures = Figures::default();
+    let body = html! {
+        @for (number, cluster) in model.clusters.iter().enumerate().take(ROWS) {
+            tr {
+                td data-value=(number) { (swatch(number)) (number) }
+                td { (grouped(cluster.items)) }
+                td { (amount(cluster.weight)) }
+                td { (significant(cluster.height, 4)) }
+                td { (significant(cluster.mean_within, 4)) }
+                td { (significant(cluster.silhouette, 3)) }
+                (item_cell(&matrix.ids, cluster.medoid, matrix.smiles.as_deref()))
+            }
+        }
+    };
+    let head = ["cluster", "items", "weight", "height", "mean within", "silhouette", "medoid\t"];
+    let found = [
+        tile("Items", grouped(matrix.ids.len() as u64), "", ""),
+        tile("Clusters", grouped(model.clusters.len() as u64), "", ""),
+        tile("Silhouette", significant(model.silhouette, 3), "", "the mean over all items; at most 1"),
+        tile("Height", significant(fitted.height(), 4), "", "where the last two parts are joined"),
+        run.time(counted(model.joins.len() as u64, "join")),
+    ];
+    let tree = Dendrogram::of(model, &matrix.ids);
+    let main = html! {
+        (tiles("The run in figures", found))
+        (section("tree", "The tree", TREE_NOTE, figures.add("dendrogram", tree.figure("tree"))))
+        (ordered_heat_section(matrix, model, &mut figures))
+        (section("table", "The clusters", "", table("clusters", "The clusters", head, body)))
+        (candidates_section(model, &mut figures))
+    };
+    let lead = format!("{}. Agglomerative clustering. {}", run.name(), fitted.reason());
+    finish(run, &headline, lead.trim_end().to_owned(), &model.warnings, main, figures)
+}
+
+/// The note below a tree.
+const TREE_NOTE: &str = "Two parts are joined at the height of their distance. The dashed line cuts the tree into the clusters. Of a large tree, only the top \
+                         is drawn; tree.nwk has all of it.";
+
+/// Returns the section with the dissimilarities in the order of the tree.
+fn ordered_heat_section(matrix: &Matrix, model: &Tree, figures: &mut Figures) -> Markup {
+    let note = "Dark means a small dissimilarity. The items stand in the order of the tree.";
+    let heat = Heat::in_tree(&matrix.dissimilarities, model).figure("dissimilarities", &matrix.ids);
+    section("matrix", "The dissimilarities", note, figures.add("heat", heat))
+}
+
+/// Returns the section that compares numbers of clusters; empty if the number was given.
+fn candidates_section(model: &Tree, figures: &mut Figures) -> Markup {
+    if model.candidates.is_empty() {
+        return Markup::default();
+    }
+    let note = "The mean silhouette is 1 if all items are far closer to their own cluster than to another, and 0 or less if they are not.";
+    let drawn = lines(vec![json!({
+        "title": "Mean silhouette",
+        "xName": "clusters",
+        "x": model.candidates.iter().map(|candidate| candidate.clusters).collect::<Vec<_>>(),
+        "y": model.candidates.iter().map(|candidate| candidate.silhouette).collect::<Vec<_>>(),
+    })]);
+    section("candidates", "How many clusters", note, figures.add("silhouettes", drawn))
+}
+
+/// Returns the picture of a tree for a separate file.
+pub fn tree_drawing(run: &Run<'_>, matrix: &Matrix, fitted: &hierarchy::Fitted) -> Drawing {
+    let model = &fitted.model;
+    let parts =
+        [counted(matrix.ids.len() as u64, "item"), counted(model.clusters.len() as u64, "cluster")].join(" in ");
+    let note = "Two parts are joined at the height of their distance. The dashed line cuts the tree into the clusters.";
+    chart::dendrogram::draw(&format!("{}: {parts}", run.name()), note, &Dendrogram::of(model, &matrix.ids))
 }
 
 /// Returns the report of a map, coloured by the classes of its items if they are known.
@@ -251,7 +328,7 @@ pub fn heat_section(matrix: &Dissimilarities, labels: &[u32], ids: &[String], fi
     let title = "The dissimilarities";
     let note = "Dark means a small dissimilarity: a cluster is a dark square on the diagonal. Close clusters stand beside each other, \
                 joined above by the mean dissimilarity between them.";
-    section("matrix", title, note, figures.add("heat", heat("dissimilarities", matrix, labels, ids)))
+    section("matrix", title, note, figures.add("heat", Heat::of(matrix, labels).figure("dissimilarities", ids)))
 }
 
 /// Returns the section that shows how the clusters split.

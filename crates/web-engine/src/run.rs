@@ -183,6 +183,7 @@ fn tables(method: &dyn Method, fit: &dyn Fit, data: Data<'_>) -> Result<Vec<File
         let mut bytes = Vec::new();
         match fit.file(name, data) {
             Some(Content::Table(table)) => table.write_csv(&mut bytes).map_err(words)?,
+            Some(Content::Text(text)) => bytes = text.into_bytes(),
             Some(Content::Array { values, columns }) => {
                 lehr_data::write::npy::array(&mut bytes, values, columns).map_err(words)?;
             }

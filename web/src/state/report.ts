@@ -3,6 +3,7 @@
 import { fromBase64 } from '../api/base64.ts';
 import type { Column } from '../api/columns.ts';
 import type { Line } from '../views/chart.tsx';
+import type { DendrogramFigure } from '../views/dendrogram.tsx';
 import type { DensityFigure } from '../views/density.tsx';
 import type { HeatFigure } from '../views/heat.tsx';
 import type { PlanesFigure } from '../views/planes.tsx';
@@ -16,6 +17,7 @@ export type Figure =
   | { kind: 'lines'; lines: Line[] }
   | ({ kind: 'anneal' } & AnnealFigure)
   | ({ kind: 'heat' } & Packed<HeatFigure, 'levels' | 'between'>)
+  | ({ kind: 'dendrogram' } & DendrogramFigure)
   | ({ kind: 'density' } & DensityFigure)
   | ({ kind: 'planes' } & Omit<PlanesFigure, 'planes'> & { planes: { name: string; values: string }[] });
 

@@ -128,7 +128,7 @@ function Tree({ tree, blocks, side }: { tree: [number, number, number][]; blocks
         places.push({ x: (one.x + other.x) / 2, y });
         return (
           <path key={`${a} ${b}`} d={`M${one.x} ${one.y}V${y}H${other.x}V${other.y}`}>
-            <title>{`joined at a mean of ${figure(height, 4)}`}</title>
+            <title>{`joined at ${figure(height, 4)}`}</title>
           </path>
         );
       })}

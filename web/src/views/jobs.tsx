@@ -420,6 +420,7 @@ const INPUTS: Record<string, string[]> = {
   'lehr.pairwise': ['matrix', 'items'],
   'lehr.embedding': ['matrix', 'items'],
   'lehr.kmedoids': ['matrix', 'items'],
+  'lehr.hierarchy': ['matrix', 'items'],
 };
 
 function New({ methods: list }: { methods: Service[] }) {

@@ -132,6 +132,7 @@ pub fn publish(
                 staged.write(file, |out| group.write_table(out.temporary(), &table, &plan.execution))?;
             }
             Some(Content::Table(table)) => staged.write(file, |out| table.write_csv(out))?,
+            Some(Content::Text(text)) => staged.write(file, |out| out.write_all(text.as_bytes()))?,
             Some(Content::Array { values, columns }) => staged.write(file, |out| npy::array(out, values, columns))?,
             // The model, the report and the summary are written below.
             None => {}

@@ -21,7 +21,7 @@ fn every_method_draws_its_results_in_both_formats() {
             "points.csv"
         };
         let options: &[&str] = match name {
-            "cluster" | "minibatch" | "pairwise" | "kmedoids" => &["-k", "3"],
+            "cluster" | "minibatch" | "pairwise" | "kmedoids" | "hierarchy" => &["-k", "3"],
             "mixture" => &["--components", "3"],
             "gtm" => &["--nodes", "6"],
             _ => &[],
@@ -39,7 +39,7 @@ fn every_method_draws_its_results_in_both_formats() {
             "cluster" | "minibatch" => "points.csv: 60 rows in 3 clusters",
             "mixture" => "points.csv: 60 rows in 3 components",
             "gtm" => "points.csv: 60 rows on a topographic map",
-            "pairwise" | "kmedoids" => "dissimilarities.json: 60 items in 3 clusters",
+            "pairwise" | "kmedoids" | "hierarchy" => "dissimilarities.json: 60 items in 3 clusters",
             "embed" => "dissimilarities.json: map of 60 items",
             _ => panic!("{name}: has its picture a title?"),
         };

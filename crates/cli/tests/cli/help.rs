@@ -3,12 +3,13 @@
 use super::sandbox::Sandbox;
 
 /// Commands whose help people see.
-const COMMANDS: [&str; 35] = [
+const COMMANDS: [&str; 36] = [
     "cluster",
     "minibatch",
     "mixture",
     "gtm",
     "kmedoids",
+    "hierarchy",
     "pairwise",
     "embed",
     "predict",

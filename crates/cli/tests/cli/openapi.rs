@@ -12,7 +12,7 @@ use super::sandbox::Sandbox;
 use super::services::Served;
 
 /// The kinds that are placed by hand, each with a path.
-const PLACED: [(&str, &str); 12] = [
+const PLACED: [(&str, &str); 13] = [
     ("lehr/records", "/notes"),
     ("lehr/samples", "/samples"),
     ("lehr/reports", "/reports"),
@@ -24,6 +24,7 @@ const PLACED: [(&str, &str); 12] = [
     ("lehr.mixture", "/mixture"),
     ("lehr.gtm", "/gtm"),
     ("lehr.kmedoids", "/kmedoids"),
+    ("lehr.hierarchy", "/hierarchy"),
     ("lehr.predictions", "/predictions"),
 ];
 

@@ -1,0 +1,185 @@
+//! Silhouettes (Rousseeuw 1987): how much closer an item is to its own cluster than to the nearest other cluster.
+//!
+//! An item's silhouette is (b − a) / max(a, b). Here a is its mean dissimilarity to the other items of its cluster, and b
+//! the smallest mean dissimilarity to the items of another cluster. The silhouette of an item alone in its cluster is 0.
+//! Means are weighted by the weights of the items; an item's own weight does not count in a.
+
+use lehr_numerics::lanes::Real;
+
+use super::Problem;
+use super::cut::Tree;
+use crate::round::{LeafCells, Partition, Round};
+
+/// The dissimilarities of an item to the clusters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Means {
+    /// The weighted sum of dissimilarities to the items of its own cluster.
+    pub own: f64,
+    /// The weighted mean dissimilarity to the items of the nearest other cluster; infinite if there is none.
+    pub nearest: f64,
+}
+
+impl Means {
+    /// Appends means as bytes, for other processes.
+    pub fn write(means: &Vec<Self>, bytes: &mut Vec<u8>) {
+        for Self { own, nearest } in means {
+            bytes.extend_from_slice(&own.to_le_bytes());
+            bytes.extend_from_slice(&nearest.to_le_bytes());
+        }
+    }
+
+    /// Reads the bytes of [`write`](Self::write).
+    pub fn read(means: &mut Vec<Self>, bytes: &[u8]) {
+        let (numbers, _) = bytes.as_chunks::<8>();
+        let (pairs, _) = numbers.as_chunks::<2>();
+        let read = |[own, nearest]: &[[u8; 8]; 2]| Self {
+            own: f64::from_le_bytes(*own),
+            nearest: f64::from_le_bytes(*nearest),
+        };
+        *means = pairs.iter().map(read).collect();
+    }
+
+    /// The silhouette of an item of this weight, in a cluster of this weight.
+    pub fn silhouette(self, weight: f64, cluster: f64) -> f64 {
+        let others = cluster - weight;
+        if others <= 0.0 || self.nearest.is_infinite() {
+            return 0.0;
+        }
+        let own = self.own / others;
+        let larger = own.max(self.nearest);
+        if larger > 0.0 { (self.nearest - own) / larger } else { 0.0 }
+    }
+}
+
+/// Adds up an item's dissimilarities by cluster.
+fn sums<T: Real>(problem: &Problem<'_, T>, item: usize, labels: &[u32], sums: &mut [f64]) {
+    sums.fill(0.0);
+    for (other, &label) in labels.iter().enumerate() {
+        // No pair is missing: this was checked before.
+        sums[label as usize] += problem.weights[other] * problem.matrix.get(item, other).unwrap_or(0.0);
+    }
+}
+
+/// Sums up the weights of each cluster.
+pub(super) fn weights<T: Real>(problem: &Problem<'_, T>, labels: &[u32], clusters: usize) -> Vec<f64> {
+    let mut of = vec![0.0; clusters];
+    labels.iter().zip(&problem.weights).for_each(|(&label, weight)| of[label as usize] += weight);
+    of
+}
+
+/// Returns the means of an item from its sums by cluster.
+fn means(sums: impl Iterator<Item = (usize, f64)>, own: usize, weights: &[f64]) -> Means {
+    let mut found = Means { own: 0.0, nearest: f64::INFINITY };
+    for (cluster, sum) in sums {
+        if cluster == own {
+            found.own = sum;
+        } else {
+            found.nearest = found.nearest.min(sum / weights[cluster]);
+        }
+    }
+    found
+}
+
+/// While numbers of clusters are compared, clusters of less than this share of the weight, or of fewer items, are set
+/// apart. Otherwise the best division would often be one outlier beside all other items: their
+/// nearest other cluster is then far away.
+const LEAST_SHARE: f64 = 0.01;
+const LEAST_ITEMS: f64 = 2.0;
+
+/// The sums of silhouettes, times weights, for each number of clusters from `most` down to 2. Items are not compared with
+/// clusters that are set apart, and the silhouettes of items in such clusters are 0.
+pub(super) struct Levels<'a, T: Real> {
+    problem: &'a Problem<'a, T>,
+    partition: Partition,
+    labels: Vec<u32>,
+    weights: Vec<f64>,
+    /// The pairs of clusters that the joins above the finest level unite: the second becomes part of the first.
+    unions: Vec<(usize, usize)>,
+    /// The least weight of a cluster that is not set apart.
+    least: f64,
+}
+
+impl<'a, T: Real> Levels<'a, T> {
+    /// Prepares the levels of a tree, of which the finest has `most` clusters.
+    pub fn new(problem: &'a Problem<'a, T>, partition: Partition, tree: &Tree, most: usize) -> Self {
+        let (roots, labels) = tree.cut(most);
+        let weights = weights(problem, &labels, most);
+        let mut cluster = vec![usize::MAX; tree.items + tree.joins.len()];
+        roots.iter().enumerate().for_each(|(number, &root)| cluster[root] = number);
+        let first = tree.items - most;
+        let unite = |(place, join): (usize, &super::Join)| {
+            let (left, right) = (cluster[join.left], cluster[join.right]);
+            cluster[tree.items + place] = left;
+            (left, right)
+        };
+        let unions = tree.joins.iter().enumerate().skip(first).take(most - 2).map(unite).collect();
+        let total: f64 = weights.iter().sum();
+        // Rounding must not set a cluster of two items apart.
+        let least = (LEAST_SHARE * total).max(LEAST_ITEMS * total / tree.items as f64) * (1.0 - 1e-9);
+        Self { problem, partition, labels, weights, unions, least }
+    }
+}
+
+impl<T: Real> Round for Levels<'_, T> {
+    fn len(&self) -> usize {
+        self.unions.len() + 1
+    }
+
+    fn map(&self, leaf: usize, partial: &mut [f64]) {
+        let clusters = self.weights.len();
+        let mut to = vec![0.0; clusters];
+        partial.fill(0.0);
+        for item in self.partition.leaf_rows(leaf) {
+            let weight = self.problem.weights[item];
+            sums(self.problem, item, &self.labels, &mut to);
+            let (mut sizes, mut is_left) = (self.weights.clone(), vec![true; clusters]);
+            let mut own = self.labels[item] as usize;
+            for (level, sum) in partial.iter_mut().enumerate() {
+                if let Some(&(left, right)) = level.checked_sub(1).map(|union| &self.unions[union]) {
+                    to[left] += to[right];
+                    sizes[left] += sizes[right];
+                    is_left[right] = false;
+                    own = if own == right { left } else { own };
+                }
+                if sizes[own] >= self.least {
+                    let compared = |cluster: &usize| is_left[*cluster] && sizes[*cluster] >= self.least;
+                    let left = to.iter().copied().enumerate().filter(|(cluster, _)| compared(cluster));
+                    *sum += weight * means(left, own, &sizes).silhouette(weight, sizes[own]);
+                }
+            }
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        "silhouettes of each number of clusters"
+    }
+}
+
+/// Stores the means of every item at one level.
+pub(super) struct AtLevel<'a, T: Real> {
+    pub problem: &'a Problem<'a, T>,
+    pub partition: Partition,
+    pub labels: &'a [u32],
+    pub weights: &'a [f64],
+    pub means: &'a LeafCells<Vec<Means>>,
+}
+
+impl<T: Real> Round for AtLevel<'_, T> {
+    fn len(&self) -> usize {
+        0
+    }
+
+    fn map(&self, leaf: usize, _: &mut [f64]) {
+        let mut to = vec![0.0; self.weights.len()];
+        let of_item = |item: usize| {
+            sums(self.problem, item, self.labels, &mut to);
+            means(to.iter().copied().enumerate(), self.labels[item] as usize, self.weights)
+        };
+        let found = self.partition.leaf_rows(leaf).map(of_item).collect();
+        self.means.with(leaf, |means| *means = found);
+    }
+
+    fn name(&self) -> &'static str {
+        "silhouettes of the items"
+    }
+}
