@@ -31,6 +31,8 @@ RECORD = HERE / "record.json"
 TARGETS = sorted(path.stem for path in (HERE / "fuzz_targets").glob("*.rs"))
 # A run of one target is cut into slices of this many seconds, so that a stop loses little and all targets make progress.
 SLICE = 300
+# An input that takes this many seconds breaks its target. A run beside builds gets a small part of a core, so an input may take a hundred times as long.
+SLOWEST = 600
 COVERAGE = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -99,7 +101,7 @@ def fuzz(program, name, seconds):
     """Runs one target for a slice; returns the processor time in seconds and the number of inputs, or `None` if an input broke the target."""
     artifacts = BUILT / "artifacts" / name
     artifacts.mkdir(parents=True, exist_ok=True)
-    options = [f"-max_total_time={seconds}", f"-artifact_prefix={artifacts}/", "-max_len=65536", "-print_final_stats=1", "-timeout=60"]
+    options = [f"-max_total_time={seconds}", f"-artifact_prefix={artifacts}/", "-max_len=65536", "-print_final_stats=1", f"-timeout={SLOWEST}"]
     # Keep Python's setting, which ignores SIGPIPE as Rust's own `main` does. libFuzzer's `main` does not, so a closed connection would end it.
     with tempfile.TemporaryFile("w+", errors="replace") as told:
         process = subprocess.Popen([program, corpus_of(name), HERE / "seeds" / name, *options], stderr=told, stdout=told, restore_signals=False)

@@ -369,7 +369,9 @@ fn without_footer(grid: &Grid, width: usize, typed: &[bool], rows: &mut Vec<usiz
         }
         let text = grid.fields(row).find(|field| !field.trim().is_empty()).unwrap_or_default().trim();
         let is_nothing = count == 0 && width > 1;
-        let is_alone = count == 1 && width > 1 && !is_value(text) && grid.field(row, 0).trim() == text;
+        // A row may begin with a missing value and have no others.
+        let is_word = !is_value(text) && !is_gap(text, &[]);
+        let is_alone = count == 1 && width > 1 && is_word && grid.field(row, 0).trim() == text;
         let is_apart =
             grid.blank_lines_before(row) > 0 || rows.len() > 1 && width > 1 && filled(grid, rows[rows.len() - 2]) == 0;
         let lower = text.to_lowercase();

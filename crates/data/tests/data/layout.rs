@@ -109,6 +109,13 @@ fn rows_of_empty_fields_around_a_table_are_no_rows_with_missing_values_either() 
         let incomplete = incomplete_from(text.as_bytes(), "t.csv", &selection).unwrap();
         assert_eq!((incomplete.values(), incomplete.columns()), (points.values(), points.columns()), "{text:?}");
     }
+    // A missing value that stands alone in the last row is no note.
+    for text in ["a,b\n1,2\n.,\n", "a,b\n1,2\nNA,\n", "x,4\n53.,,\n.,,\n\n"] {
+        let refused = points_from(text.as_bytes(), "t.csv", &selection).unwrap_err().to_string();
+        assert!(refused.starts_with("t.csv, line 3"), "{text:?}: {refused}");
+        let incomplete = incomplete_from(text.as_bytes(), "t.csv", &selection).unwrap();
+        assert!(incomplete.len() == 2 && incomplete.notes().iter().all(|note| !note.contains("note")), "{text:?}");
+    }
     // Between other rows, they are rows without values.
     let between = incomplete_from(&b"a,b\n1,2\n,\n3,4\n"[..], "t.csv", &selection).unwrap();
     assert_eq!((between.len(), between.missing()), (3, 2));
