@@ -428,7 +428,7 @@ def test_arrays_of_other_libraries_are_read_on_the_processor():
             raise AssertionError("dlpack comes first")
 
     X = np.random.default_rng(0).normal(size=(30, 3))
-    weight = np.arange(30.0)
+    weight = 1.0 + np.arange(30.0)
     for estimator in (lehr.KMeans(2), lehr.DAGaussianMixture(2), lehr.SMACOF(), lehr.KMedoids(2), lehr.AgglomerativeClustering(2)):
         expected = vars(estimator.fit(X, sample_weight=weight)).copy()
         found = vars(estimator.fit(Tensor(X), sample_weight=Tensor(weight)))
