@@ -72,5 +72,7 @@ def top_of(model: Any, names: Sequence[str], most: int) -> Top:
         joins.append(Join(number[left], number[right], heights[join], cluster[items + join]))
     if clusters == 1:
         return Top(leaves, joins, None)
+    if model.distance_threshold is not None:
+        return Top(leaves, joins, model.distance_threshold)
     below = heights[items - clusters - 1] if clusters < items else 0.0
     return Top(leaves, joins, (below + heights[items - clusters]) / 2)

@@ -49,7 +49,8 @@ class AgglomerativeClustering(MembersMixin, LearntMixin, ShownMixin, SavedMixin)
         ``'single'`` the smallest. ``'weighted'`` is the mean of the distances to the two parts of a cluster, whatever their weights. ``'ward'`` is the root of
         twice the increase of the sum of squares. It expects Euclidean distances.
     distance_threshold : float, default=None
-        The height of the cut, 0 or more: clusters that are farther apart stay separate. Give either this or ``n_clusters``.
+        The height of the cut, 0 or more: clusters that are farther apart stay separate. Give either this or ``n_clusters``. As in SciPy, clusters exactly this
+        far apart are joined; scikit-learn separates them.
     max_clusters : int, default=20
         The maximum number of clusters that the mean silhouette may choose, at least 1.
     n_jobs : int, default=None

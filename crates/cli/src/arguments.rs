@@ -5,6 +5,7 @@ mod ask;
 mod demo;
 mod demography;
 mod distances;
+mod evaluate;
 mod execution;
 mod export;
 mod job;
@@ -34,6 +35,7 @@ pub use demo::{
 };
 pub use demography::DemographyArguments;
 pub use distances::{DistancesArguments, FormArgument};
+pub use evaluate::EvaluateArguments;
 pub use execution::{EngineArgument, ExecutionArguments};
 pub use export::ExportArguments;
 pub use job::JobArguments;
@@ -73,10 +75,16 @@ pub enum Command {
     Method(DeclaredArguments),
     /// Apply a model to rows that it has not seen
     ///
-    /// Reads the model.json of lehr cluster, minibatch, mixture or gtm, and a table with the same columns. Writes the
-    /// cluster, component or position of each row, and its probability or likelihood. With a model of lehr cluster, a
-    /// score above 1 marks a row that is far from its cluster.
+    /// Reads the model.json of a method, and a table with the same columns. Writes the cluster, component or position
+    /// of each row, and its probability or likelihood. With a model of lehr cluster, a score above 1 marks a row that
+    /// is far from its cluster.
     Predict(Box<PredictArguments>),
+    /// Compare clusters with known classes, and measure how separate they are
+    ///
+    /// Compares labels with classes by the adjusted Rand index, the adjusted mutual information and the V-measure.
+    /// Without classes, silhouettes and other indices say how separate the clusters are in the rows of a table, or by
+    /// dissimilarities. Items without a cluster are left out.
+    Evaluate(Box<EvaluateArguments>),
     /// Write a model in another format
     ///
     /// Reads the model.json of lehr cluster or minibatch, and writes it as PMML 4.4, for scoring engines and databases.

@@ -7,6 +7,7 @@ mod cluster_environment;
 pub mod demo;
 pub mod demography;
 pub mod distances;
+pub mod evaluate;
 pub mod export;
 pub mod job;
 pub mod keep;

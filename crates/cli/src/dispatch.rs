@@ -66,6 +66,7 @@ impl Task {
                 "rows are placed by one process: run lehr predict without mpiexec",
                 run(|_| command::predict::run(*predict)),
             ),
+            Command::Evaluate(evaluate) => Task::Own(run(|_| command::evaluate::run(*evaluate))),
             Command::Export(export) => Task::Own(run(|_| command::export::run(export))),
             Command::Place(place) => Task::Alone(
                 "items are placed by one process: run lehr place without mpiexec",

@@ -89,7 +89,7 @@ pub fn stays_in_memory(spill: Option<&Spill>, what: &str) -> Result<(), Failure>
     }
 }
 
-fn frame(lonlat: bool, scale: Option<ScaleArgument>, columns: Option<&[String]>) -> Result<Frame, Failure> {
+pub fn frame(lonlat: bool, scale: Option<ScaleArgument>, columns: Option<&[String]>) -> Result<Frame, Failure> {
     let scale = match scale.unwrap_or(ScaleArgument::None) {
         ScaleArgument::None => Scale::None,
         ScaleArgument::Std => Scale::Std,

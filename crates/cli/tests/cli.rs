@@ -11,6 +11,7 @@ mod cli {
     mod demography;
     mod demonstrations;
     mod distances;
+    mod evaluate;
     mod figure;
     mod full_disk;
     mod gtm;

@@ -49,7 +49,8 @@ impl Resumable for Parameters {
 /// Joins items into a tree by their dissimilarities, and cuts the tree into clusters.
 ///
 /// Without [`Parameters::clusters`] and [`Parameters::height`], the number of clusters is the one with the largest mean
-/// silhouette ([`Candidate::silhouette`]). An item of weight 3 counts as three items that were joined at height 0.
+/// silhouette ([`Candidate::silhouette`]). In the tree, an item of weight 3 counts as three items
+/// that were joined at height 0.
 ///
 /// # Errors
 /// Returns the errors of [`Parameters::check`], and [`Error::Parameter`] for invalid weights, which must be above 0. Returns [`Error::Incomplete`] if a pair has no dissimilarity, [`Error::TooFar`] for too large values, and [`Error::Memory`].
@@ -159,6 +160,11 @@ struct Problem<'a, T: Real> {
 }
 
 impl<T: Real> Problem<'_, T> {
+    /// Rounds a height as the matrix rounds its numbers, so that a pair at this height is not above it.
+    fn rounded(&self, height: f64) -> f64 {
+        (T::from_f64(height / self.matrix.unit).to_f64() * self.matrix.unit).max(height)
+    }
+
     /// The unit of the tree's heights. Ward's heights grow with the root of the weights.
     fn height_unit(&self, linkage: Linkage) -> f64 {
         self.matrix.unit * if linkage == Linkage::Ward { self.weight_unit.sqrt() } else { 1.0 }

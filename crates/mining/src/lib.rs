@@ -9,9 +9,11 @@
 //! | rows of many columns, perhaps with missing values, and you want a map of the rows | [`gtm::fit`] |
 //! | dissimilarities of all pairs | [`pairwise::cluster`] |
 //! | dissimilarities of all pairs, and you want an item in the middle of each cluster | [`kmedoids::cluster`] |
+//! | dissimilarities of all pairs, and you want a tree of the items | [`hierarchy::cluster`] |
 //! | dissimilarities of all pairs, and you want a map of the items | [`smacof::embed`] |
 //! | rows, and you want the state at a temperature of your choice | [`vector::equilibrium`] |
 //! | the clusters found and known classes, to compare them | [`agreement::Agreement`] |
+//! | clusters without known classes, and you want to know how separate they are | [`validity::of_rows`] |
 //! | clusters, and you want to know where active items are frequent | [`enrichment::Enrichment`] |
 //!
 //! Each method consists of a few files with the same names: parameters, E-step, M-step, model. Results are
@@ -51,6 +53,7 @@ mod round;
 mod rows;
 pub mod smacof;
 pub mod summary;
+pub mod validity;
 pub mod vector;
 
 pub use error::Error;

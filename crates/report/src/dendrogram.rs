@@ -39,8 +39,8 @@ pub struct Branch {
 }
 
 impl Dendrogram {
-    /// Takes the top of a tree.
-    pub fn of(model: &Model, ids: &[String]) -> Self {
+    /// Takes the top of a tree. `height` is the height of the cut, if it was given.
+    pub fn of(model: &Model, ids: &[String], height: Option<f64>) -> Self {
         let items = ids.len();
         let shown = items.min(LEAVES);
         // The joins that are drawn are the last; the nodes that they join are drawn too.
@@ -72,7 +72,7 @@ impl Dendrogram {
             Branch { left: place[join.left], right: place[join.right], height: join.height, cluster: cluster[node] }
         };
         let joins = drawn.iter().enumerate().map(branch).collect();
-        Self { leaves, joins, cut: cut(model, items) }
+        Self { leaves, joins, cut: height.filter(|_| model.clusters.len() > 1).or_else(|| cut(model, items)) }
     }
 
     /// Returns the dendrogram as a figure of a report.
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn a_small_tree_is_drawn_whole() {
         let (model, ids) = line(&[0.0, 10.0, 1.0, 30.0, 12.0]);
-        let drawn = Dendrogram::of(&model, &ids);
+        let drawn = Dendrogram::of(&model, &ids, None);
         let names: Vec<&str> = drawn.leaves.iter().map(|leaf| leaf.name.as_str()).collect();
         assert_eq!(names, ["n0", "n1", "n10", "n12", "n30"]);
         let clusters: Vec<_> = drawn.leaves.iter().map(|leaf| leaf.cluster).collect();
@@ -136,6 +136,7 @@ mod tests {
         let joins: Vec<_> = drawn.joins.iter().map(|join| (join.left, join.right, join.height, join.cluster)).collect();
         assert_eq!(joins, [(0, 1, 1.0, Some(0)), (2, 3, 2.0, Some(1)), (5, 6, 10.5, None), (7, 4, 24.25, None)]);
         assert_eq!(drawn.cut, Some(6.25));
+        assert_eq!(Dendrogram::of(&model, &ids, Some(3.0)).cut, Some(3.0));
     }
 
     #[test]
@@ -145,7 +146,7 @@ mod tests {
             .map(|item| f64::from(item / 2) * (1.0 + f64::from(item) / 1000.0) + 1e-6 * f64::from(item % 2))
             .collect();
         let (model, ids) = line(&at);
-        let drawn = Dendrogram::of(&model, &ids);
+        let drawn = Dendrogram::of(&model, &ids, None);
         assert_eq!((drawn.leaves.len(), drawn.joins.len()), (80, 79));
         assert_eq!(drawn.leaves.iter().map(|leaf| leaf.items).sum::<u64>(), 200);
         assert!(drawn.leaves[0].name.ends_with(" more"), "{}", drawn.leaves[0].name);

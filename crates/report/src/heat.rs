@@ -17,6 +17,9 @@ const SAMPLED_OF_CLUSTER: usize = 60;
 /// must exceed this shade.
 const FAR_PERCENT: usize = 3;
 const FAR: f64 = 2.0;
+/// The maximum number of clusters that are joined by a tree and whose mean dissimilarities are in the report. These grow
+/// with the square of the number of clusters.
+const JOINED_MAX: usize = 300;
 /// The maximum number of items whose names are in the report.
 const NAMED: usize = 20_000;
 
@@ -53,6 +56,10 @@ impl Heat {
     /// Orders the items by cluster, and the clusters by their tree.
     pub fn of(matrix: &Dissimilarities, labels: &[u32]) -> Self {
         let members = members(0..matrix.items(), labels);
+        if members.len() > JOINED_MAX {
+            let order: Vec<usize> = (0..members.len()).collect();
+            return Self::in_order(matrix, members, Vec::new(), &order, Vec::new());
+        }
         let between = between(matrix, &members);
         let (order, tree) = joined(&between, &members);
         Self::in_order(matrix, members, between, &order, tree)
@@ -67,6 +74,9 @@ impl Heat {
             if order.last() != Some(&cluster) {
                 order.push(cluster);
             }
+        }
+        if members.len() > JOINED_MAX {
+            return Self::in_order(matrix, members, Vec::new(), &order, Vec::new());
         }
         let (items, clusters) = (matrix.items(), model.clusters.len());
         let mut node = vec![usize::MAX; items + model.joins.len()];
@@ -106,7 +116,7 @@ impl Heat {
     pub fn figure(self, title: &str, ids: &[String]) -> Value {
         let Self { cells, levels, largest, beyond, blocks, items, between, tree } = self;
         let means = blocks.iter().flat_map(|a| blocks.iter().map(move |b| (a.cluster, b.cluster)));
-        let means = means.map(|(a, b)| between[a][b].unwrap_or(f64::NAN));
+        let means = means.filter(|_| !between.is_empty()).map(|(a, b)| between[a][b].unwrap_or(f64::NAN));
         let names: Option<Vec<&str>> =
             (items.len() <= NAMED).then(|| items.iter().map(|&item| ids[item].as_str()).collect());
         let block = |Block { cluster, from, to, items }: &Block| json!({ "cluster": cluster, "from": from, "to": to, "items": items });

@@ -112,7 +112,7 @@ pub fn tree_page(run: &Run<'_>, matrix: &Matrix, fitted: &hierarchy::Fitted) -> 
         tile("Height", significant(fitted.height(), 4), "", "where the last two parts are joined"),
         run.time(counted(model.joins.len() as u64, "join")),
     ];
-    let tree = Dendrogram::of(model, &matrix.ids);
+    let tree = Dendrogram::of(model, &matrix.ids, fitted.parameters.height);
     let main = html! {
         (tiles("The run in figures", found))
         (section("tree", "The tree", TREE_NOTE, figures.add("dendrogram", tree.figure("tree"))))
@@ -156,7 +156,11 @@ pub fn tree_drawing(run: &Run<'_>, matrix: &Matrix, fitted: &hierarchy::Fitted) 
     let parts =
         [counted(matrix.ids.len() as u64, "item"), counted(model.clusters.len() as u64, "cluster")].join(" in ");
     let note = "Two parts are joined at the height of their distance. The dashed line cuts the tree into the clusters.";
-    chart::dendrogram::draw(&format!("{}: {parts}", run.name()), note, &Dendrogram::of(model, &matrix.ids))
+    chart::dendrogram::draw(
+        &format!("{}: {parts}", run.name()),
+        note,
+        &Dendrogram::of(model, &matrix.ids, fitted.parameters.height),
+    )
 }
 
 /// Returns the report of a map, coloured by the classes of its items if they are known.

@@ -11,7 +11,7 @@ use super::table::delimiter;
 #[derive(Debug, Args)]
 #[command(after_help = PREDICT_HELP)]
 pub struct PredictArguments {
-    /// Model: the model.json of lehr cluster, minibatch, mixture or gtm
+    /// Model: the model.json of a method, of a service, or one that Python exported
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 

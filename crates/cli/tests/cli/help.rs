@@ -3,7 +3,7 @@
 use super::sandbox::Sandbox;
 
 /// Commands whose help people see.
-const COMMANDS: [&str; 36] = [
+const COMMANDS: [&str; 37] = [
     "cluster",
     "minibatch",
     "mixture",
@@ -13,6 +13,7 @@ const COMMANDS: [&str; 36] = [
     "pairwise",
     "embed",
     "predict",
+    "evaluate",
     "export",
     "distances",
     "place",

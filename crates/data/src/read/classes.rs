@@ -42,6 +42,25 @@ pub fn classes_from(reader: impl Read, name: &str, id: &str, class: &str) -> Res
     told(Source::new(reader, name)?, id, class, false, |_| false)
 }
 
+/// Reads an id and a class from each row, in the order of rows. A row may have no class, which gives an empty text, and
+/// rows may share an id.
+///
+/// # Errors
+/// Returns the errors of [`classes`], except those about classes.
+///
+/// # Example
+/// ```
+/// use lehr_data::read::classes::rows;
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("labels.csv");
+/// std::fs::write(&path, "id,cluster\na,0\nb,\n").unwrap();
+/// assert_eq!(rows(&path, "id", "cluster")?[1], ("b".to_owned(), String::new()));
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn rows(path: &Path, id: &str, class: &str) -> Result<Vec<(String, String)>, Error> {
+    told(Source::open(path)?, id, class, true, |_| true)
+}
+
 /// Returns the class of each of these items; `None` for an item without a class or without a row. Rows of other items
 /// are ignored.
 ///

@@ -130,7 +130,7 @@ impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
         let mut candidates = Vec::new();
         let clusters = match (self.parameters.clusters, self.parameters.height) {
             (Some(clusters), _) => clusters,
-            (None, Some(height)) => tree.clusters_at(height),
+            (None, Some(height)) => tree.clusters_at(self.problem.rounded(height)),
             (None, None) => {
                 candidates = self.compare(rounds, &tree).await?;
                 chosen(&candidates)

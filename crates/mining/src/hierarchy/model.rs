@@ -226,7 +226,10 @@ fn doubts(candidates: &[Candidate], clusters: usize, parameters: &Parameters) ->
         return warnings;
     }
     if clusters == 1 {
-        warnings.push("the items form one group: no division has a mean silhouette above 0".to_owned());
+        warnings.push(
+            "the items form one group: no division into clusters of at least two items has a mean silhouette above 0"
+                .to_owned(),
+        );
     }
     let silhouette = candidates.iter().map(|candidate| candidate.silhouette).fold(0.0, f64::max);
     if clusters > 1 && silhouette < LEAST_STRUCTURE {

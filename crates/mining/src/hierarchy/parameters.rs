@@ -34,7 +34,8 @@ pub enum Linkage {
 pub struct Parameters {
     /// The number of clusters, at least 1. Default: the number with the largest mean silhouette.
     pub clusters: Option<usize>,
-    /// Cut the tree at this height: clusters farther apart stay separate. 0 or more; not together with `clusters`.
+    /// Cut the tree at this height: clusters farther apart stay separate, and those at this height are joined. 0 or more;
+    /// not together with `clusters`.
     pub height: Option<f64>,
     /// The largest number of clusters that the silhouettes may choose, at least 1. Default: 20.
     pub max_clusters: usize,

@@ -67,14 +67,14 @@ pub(super) fn weights<T: Real>(problem: &Problem<'_, T>, labels: &[u32], cluster
     of
 }
 
-/// Returns the means of an item from its sums by cluster.
-fn means(sums: impl Iterator<Item = (usize, f64)>, own: usize, weights: &[f64]) -> Means {
+/// Returns the means of an item from the clusters, the sums to them and their weights.
+fn means(sums: impl Iterator<Item = (usize, f64, f64)>, own: usize) -> Means {
     let mut found = Means { own: 0.0, nearest: f64::INFINITY };
-    for (cluster, sum) in sums {
+    for (cluster, sum, weight) in sums {
         if cluster == own {
             found.own = sum;
         } else {
-            found.nearest = found.nearest.min(sum / weights[cluster]);
+            found.nearest = found.nearest.min(sum / weight);
         }
     }
     found
@@ -84,7 +84,7 @@ fn means(sums: impl Iterator<Item = (usize, f64)>, own: usize, weights: &[f64]) 
 /// apart. Otherwise the best division would often be one outlier beside all other items: their
 /// nearest other cluster is then far away.
 const LEAST_SHARE: f64 = 0.01;
-const LEAST_ITEMS: f64 = 2.0;
+const LEAST_ITEMS: usize = 2;
 
 /// The sums of silhouettes, times weights, for each number of clusters from `most` down to 2. Items are not compared with
 /// clusters that are set apart, and the silhouettes of items in such clusters are 0.
@@ -93,10 +93,19 @@ pub(super) struct Levels<'a, T: Real> {
     partition: Partition,
     labels: Vec<u32>,
     weights: Vec<f64>,
+    /// The number of items of each cluster of the finest level.
+    items: Vec<usize>,
     /// The pairs of clusters that the joins above the finest level unite: the second becomes part of the first.
     unions: Vec<(usize, usize)>,
     /// The least weight of a cluster that is not set apart.
     least: f64,
+}
+
+/// A cluster of a level: its weight and its number of items.
+#[derive(Clone, Copy)]
+struct Size {
+    weight: f64,
+    items: usize,
 }
 
 impl<'a, T: Real> Levels<'a, T> {
@@ -114,9 +123,9 @@ impl<'a, T: Real> Levels<'a, T> {
         };
         let unions = tree.joins.iter().enumerate().skip(first).take(most - 2).map(unite).collect();
         let total: f64 = weights.iter().sum();
-        // Rounding must not set a cluster of two items apart.
-        let least = (LEAST_SHARE * total).max(LEAST_ITEMS * total / tree.items as f64) * (1.0 - 1e-9);
-        Self { problem, partition, labels, weights, unions, least }
+        let mut items = vec![0; most];
+        labels.iter().for_each(|&label| items[label as usize] += 1);
+        Self { problem, partition, labels, weights, items, unions, least: LEAST_SHARE * total }
     }
 }
 
@@ -132,19 +141,22 @@ impl<T: Real> Round for Levels<'_, T> {
         for item in self.partition.leaf_rows(leaf) {
             let weight = self.problem.weights[item];
             sums(self.problem, item, &self.labels, &mut to);
-            let (mut sizes, mut is_left) = (self.weights.clone(), vec![true; clusters]);
+            let mut sizes: Vec<Size> =
+                self.weights.iter().zip(&self.items).map(|(&weight, &items)| Size { weight, items }).collect();
+            let is_compared = |size: &Size| size.items >= LEAST_ITEMS && size.weight >= self.least;
             let mut own = self.labels[item] as usize;
             for (level, sum) in partial.iter_mut().enumerate() {
                 if let Some(&(left, right)) = level.checked_sub(1).map(|union| &self.unions[union]) {
                     to[left] += to[right];
-                    sizes[left] += sizes[right];
-                    is_left[right] = false;
+                    sizes[left].weight += sizes[right].weight;
+                    sizes[left].items += sizes[right].items;
+                    sizes[right].items = 0;
                     own = if own == right { left } else { own };
                 }
-                if sizes[own] >= self.least {
-                    let compared = |cluster: &usize| is_left[*cluster] && sizes[*cluster] >= self.least;
-                    let left = to.iter().copied().enumerate().filter(|(cluster, _)| compared(cluster));
-                    *sum += weight * means(left, own, &sizes).silhouette(weight, sizes[own]);
+                if is_compared(&sizes[own]) {
+                    let compared = to.iter().zip(&sizes).enumerate().filter(|(_, (_, size))| is_compared(size));
+                    let compared = compared.map(|(cluster, (&sum, size))| (cluster, sum, size.weight));
+                    *sum += weight * means(compared, own).silhouette(weight, sizes[own].weight);
                 }
             }
         }
@@ -173,7 +185,8 @@ impl<T: Real> Round for AtLevel<'_, T> {
         let mut to = vec![0.0; self.weights.len()];
         let of_item = |item: usize| {
             sums(self.problem, item, self.labels, &mut to);
-            means(to.iter().copied().enumerate(), self.labels[item] as usize, self.weights)
+            let sums = to.iter().zip(self.weights).enumerate().map(|(cluster, (&sum, &weight))| (cluster, sum, weight));
+            means(sums, self.labels[item] as usize)
         };
         let found = self.partition.leaf_rows(leaf).map(of_item).collect();
         self.means.with(leaf, |means| *means = found);

@@ -183,6 +183,18 @@ fn an_outlier_beside_one_group_is_no_division() {
 }
 
 #[test]
+fn a_heavy_outlier_is_one_item_and_a_height_is_rounded_as_the_matrix() {
+    let at =
+        [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [9.0, 0.0], [9.0, 1.0], [10.0, 0.0], [10.0, 1.0], [5.0, 60.0]];
+    let weights = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 20.0];
+    assert_eq!(run(&distances(&at), Some(&weights), &Parameters::default()).clusters.len(), 3);
+    // As a number of 32 bits, 0.1 is above 0.1.
+    let pairs = Values::F32(vec![0.1, 1.0, 0.9]);
+    let matrix = Dissimilarities::new(3, Form::Condensed, pairs, 1.0).unwrap();
+    assert_eq!(run(&matrix, None, &Parameters { height: Some(0.1), ..Parameters::default() }).labels, [0, 0, 1]);
+}
+
+#[test]
 fn a_cluster_has_the_figures_of_its_items() {
     let points = points(60, 3, 2);
     let model = run(&distances(&points), None, &Parameters::default());
