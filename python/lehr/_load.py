@@ -50,12 +50,13 @@ def load(path: str | PathLike[str]) -> Any:
     estimator
         A fitted estimator. A file that ``save`` wrote gives an estimator of the same class. A mixture becomes a :class:`DAGaussianMixture`, a topographic map a
         :class:`GTM`. Results of ``lehr kmedoids``, ``lehr pairwise`` and ``lehr embed`` become a :class:`KMedoids`, a :class:`PairwiseClustering` and a
-        :class:`SMACOF` with ``metric='precomputed'``. The clusters of ``lehr hierarchy`` also become a :class:`PairwiseClustering`, without the tree. Clusters become a :class:`DAClustering` if they have a temperature above 0 or an outlier radius, otherwise a :class:`KMeans`. If the
-        command changed the columns first, you get a ``Pipeline`` that ends with one of these estimators. For example, after ``--scale`` the pipeline begins by
-        scaling rows in the same way. If the command prepared a table (``--auto``, ``--log``, ``--exclude``), the pipeline begins with a
-        :class:`TablePreparation`. Pass it a table from :func:`read_table`, or the path of a file. The pipeline treats missing values as ``lehr predict`` does;
-        a row without any value gets the label -1. If the columns are longitude and latitude in degrees, the pipeline begins by converting them to points on the
-        sphere, in kilometres. The columns keep the names that they had in the command's table.
+        :class:`SMACOF` with ``metric='precomputed'``. The clusters of ``lehr hierarchy`` also become a :class:`PairwiseClustering`, without the tree. Clusters
+        become a :class:`DAClustering` if they have a temperature above 0 or an outlier radius, otherwise a :class:`KMeans`. If the command changed the columns
+        first, you get a ``Pipeline`` that ends with one of these estimators. For example, after ``--scale`` the pipeline begins by scaling rows in the same
+        way. If the command prepared a table (``--auto``, ``--log``, ``--exclude``), the pipeline begins with a :class:`TablePreparation`. Pass it a table from
+        :func:`read_table`, or the path of a file. The pipeline treats missing values as ``lehr predict`` does; a row without any value gets the label -1. If
+        the columns are longitude and latitude in degrees, the pipeline begins by converting them to points on the sphere, in kilometres. The columns keep the
+        names that they had in the command's table.
 
     Raises
     ------

@@ -109,7 +109,7 @@ fn items_are_found_by_their_identifiers_and_those_without_a_cluster_are_left_out
         (&in_order["agreement"]["adjusted_rand"], &in_order["validity"]["sum_of_squares"]),
         (&1.0.into(), &0.5.into())
     );
-    // Items that share an identifier are told apart by their order, and the identifiers may have another name.
+    // The order distinguishes items that share an identifier. The column of identifiers may have another name.
     sandbox.write("shared.csv", "id,cluster\na,0\na,1\nb,0\nb,1\n");
     sandbox.write("twice.csv", "name,x\na,0\na,9\nb,1\nb,9\n");
     let shared = facts(&sandbox, &["shared.csv", "--rows", "twice.csv", "--columns", "x", "--id", "name"]);
