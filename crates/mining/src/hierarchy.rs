@@ -71,7 +71,7 @@ impl Resumable for Parameters {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Cost: about 4 N² operations on one thread for the tree, and two passes over the matrix on all threads. Memory: in
+/// Cost: O(N²) operations on one thread for the tree, and two passes over the matrix on all threads. Memory: in
 /// addition to the matrix, a full copy in the lead's process while the tree grows.
 pub fn cluster(
     matrix: &Dissimilarities,

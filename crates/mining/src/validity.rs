@@ -51,8 +51,9 @@ fn squared(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
-/// A mean distance to the own cluster and to the nearest other cluster, as a silhouette.
-fn silhouette(own: f64, nearest: f64) -> f64 {
+/// Returns the silhouette of an item from its mean distances to its own cluster and to the nearest other cluster. It is 0
+/// if there is no other cluster.
+pub(crate) fn silhouette(own: f64, nearest: f64) -> f64 {
     let larger = own.max(nearest);
     if larger > 0.0 && nearest.is_finite() { (nearest - own) / larger } else { 0.0 }
 }
@@ -105,8 +106,9 @@ pub fn of_rows(
     Ok(Validity { centroids: Some(centroids), ..summed_up(&rows, &measured, labels, sizes.len()) })
 }
 
-/// Computes silhouettes from dissimilarities. `labels` has a cluster for each of `items` of the matrix. Pairs without a value are left out of means. An item that has no known pair
-/// in its own cluster, or none in another, has the silhouette 0.
+/// Computes silhouettes from dissimilarities. `labels` has a cluster for each of `items` of the matrix. Pairs without a
+/// value are left out of means. An item that has no known pair in its own cluster, or none in another, has the
+/// silhouette 0.
 ///
 /// # Errors
 /// As for [`of_rows`].

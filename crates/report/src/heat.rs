@@ -56,13 +56,11 @@ impl Heat {
     /// Orders the items by cluster, and the clusters by their tree.
     pub fn of(matrix: &Dissimilarities, labels: &[u32]) -> Self {
         let members = members(0..matrix.items(), labels);
-        if members.len() > JOINED_MAX {
-            let order: Vec<usize> = (0..members.len()).collect();
-            return Self::in_order(matrix, members, Vec::new(), &order, Vec::new());
-        }
         let between = between(matrix, &members);
-        let (order, tree) = joined(&between, &members);
-        Self::in_order(matrix, members, between, &order, tree)
+        // Without means, the clusters keep the order of their numbers.
+        let (order, tree) =
+            if between.is_empty() { ((0..members.len()).collect(), Vec::new()) } else { joined(&between, &members) };
+        Self::in_order(matrix, &members, between, &order, tree)
     }
 
     /// Orders the items and the clusters as a tree of the items does.
@@ -75,9 +73,7 @@ impl Heat {
                 order.push(cluster);
             }
         }
-        if members.len() > JOINED_MAX {
-            return Self::in_order(matrix, members, Vec::new(), &order, Vec::new());
-        }
+        let between = between(matrix, &members);
         let (items, clusters) = (matrix.items(), model.clusters.len());
         let mut node = vec![usize::MAX; items + model.joins.len()];
         order.iter().enumerate().for_each(|(place, &cluster)| node[model.roots[cluster]] = place);
@@ -86,14 +82,13 @@ impl Heat {
             node[items + place] = number;
             (node[join.left], node[join.right], join.height)
         });
-        let tree = tree.collect();
-        let between = between(matrix, &members);
-        Self::in_order(matrix, members, between, &order, tree)
+        let tree = if between.is_empty() { Vec::new() } else { tree.collect() };
+        Self::in_order(matrix, &members, between, &order, tree)
     }
 
     fn in_order(
         matrix: &Dissimilarities,
-        members: Vec<Vec<usize>>,
+        members: &[Vec<usize>],
         between: Vec<Vec<Option<f64>>>,
         order: &[usize],
         tree: Vec<(usize, usize, f64)>,
@@ -148,8 +143,12 @@ fn some(of: &[usize], most: usize) -> Vec<usize> {
     drawn(of.len(), most).into_iter().map(|place| of[place]).collect()
 }
 
-/// Returns the mean dissimilarity of each pair of clusters; `None` if no pair of items has a value.
+/// Returns the mean dissimilarity of each pair of clusters; `None` if no pair of items has a value. Returns an empty
+/// table if there are too many clusters.
 fn between(matrix: &Dissimilarities, members: &[Vec<usize>]) -> Vec<Vec<Option<f64>>> {
+    if members.len() > JOINED_MAX {
+        return Vec::new();
+    }
     let mut means = vec![vec![None; members.len()]; members.len()];
     let chosen: Vec<Vec<usize>> = members.iter().map(|members| some(members, SAMPLED_OF_CLUSTER)).collect();
     for a in 0..members.len() {

@@ -113,9 +113,10 @@ pub fn tree_page(run: &Run<'_>, matrix: &Matrix, fitted: &hierarchy::Fitted) -> 
         run.time(counted(model.joins.len() as u64, "join")),
     ];
     let tree = Dendrogram::of(model, &matrix.ids, fitted.parameters.height);
+    let note = format!("{TREE_NOTE} Of a large tree, only the top is drawn; tree.nwk has all of it.");
     let main = html! {
         (tiles("The run in figures", found))
-        (section("tree", "The tree", TREE_NOTE, figures.add("dendrogram", tree.figure("tree"))))
+        (section("tree", "The tree", &note, figures.add("dendrogram", tree.figure("tree"))))
         (ordered_heat_section(matrix, model, &mut figures))
         (section("table", "The clusters", "", table("clusters", "The clusters", head, body)))
         (candidates_section(model, &mut figures))
@@ -125,8 +126,8 @@ pub fn tree_page(run: &Run<'_>, matrix: &Matrix, fitted: &hierarchy::Fitted) -> 
 }
 
 /// The note below a tree.
-const TREE_NOTE: &str = "Two parts are joined at the height of their distance. The dashed line cuts the tree into the clusters. Of a large tree, only the top \
-                         is drawn; tree.nwk has all of it.";
+const TREE_NOTE: &str =
+    "Two parts are joined at the height of their distance. The dashed line cuts the tree into the clusters.";
 
 /// Returns the section with the dissimilarities in the order of the tree.
 fn ordered_heat_section(matrix: &Matrix, model: &Tree, figures: &mut Figures) -> Markup {
@@ -155,10 +156,9 @@ pub fn tree_drawing(run: &Run<'_>, matrix: &Matrix, fitted: &hierarchy::Fitted) 
     let model = &fitted.model;
     let parts =
         [counted(matrix.ids.len() as u64, "item"), counted(model.clusters.len() as u64, "cluster")].join(" in ");
-    let note = "Two parts are joined at the height of their distance. The dashed line cuts the tree into the clusters.";
     chart::dendrogram::draw(
         &format!("{}: {parts}", run.name()),
-        note,
+        TREE_NOTE,
         &Dendrogram::of(model, &matrix.ids, fitted.parameters.height),
     )
 }
@@ -331,7 +331,7 @@ pub fn clusters_table(ids: &[String], model: &Model, smiles: Option<&[String]>) 
 pub fn heat_section(matrix: &Dissimilarities, labels: &[u32], ids: &[String], figures: &mut Figures) -> Markup {
     let title = "The dissimilarities";
     let note = "Dark means a small dissimilarity: a cluster is a dark square on the diagonal. Close clusters stand beside each other, \
-                joined above by the mean dissimilarity between them.";
+                joined above by the mean dissimilarity between them (up to 300 clusters).";
     section("matrix", title, note, figures.add("heat", Heat::of(matrix, labels).figure("dissimilarities", ids)))
 }
 

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::io;
 use std::path::Path;
 
 use lehr_data::object;
@@ -16,7 +15,7 @@ use lehr_mining::validity::{self, Validity};
 use serde_json::{Value, json};
 
 use crate::arguments::EvaluateArguments;
-use crate::exit::{Failure, GAPS_ELSEWHERE, Kind, of_rows};
+use crate::exit::{Failure, Kind, of_rows};
 use crate::folder;
 use crate::matrix::read_matrix;
 use crate::output;
@@ -28,6 +27,9 @@ const SHOWN: (usize, usize) = (40, 12);
 const CELLS_MAX: usize = 50_000_000;
 /// The largest number in rows. The squares of larger numbers overflow.
 const FARTHEST: f64 = 1e140;
+
+/// The hint for rows with missing values.
+const GAPS: &str = "lehr distances compares rows with missing values, and --matrix takes its result";
 
 /// Evaluates the clusters, and prints the figures.
 ///
@@ -86,14 +88,18 @@ impl<'a> Labels<'a> {
     fn read(arguments: &'a EvaluateArguments) -> Result<Self, Failure> {
         let EvaluateArguments { labels: path, cluster, id, .. } = arguments;
         let file = if path.is_dir() { path.join(folder::LABELS).into() } else { Cow::Borrowed(path.as_path()) };
-        let text = io::read_to_string(read::open(&file)?)
-            .map_err(|cause| Failure::new(Kind::Environment, format!("{}: {cause}", object::shown(&file))))?;
-        let names: Vec<&str> = text.lines().next().unwrap_or_default().split(',').map(str::trim).collect();
-        // Runs name the identifiers `id`, whatever the table calls them.
-        let id = if names.contains(&"id") { "id" } else { id };
-        let is_mixture = !names.contains(&"cluster") && names.contains(&"component");
-        let cluster = cluster.as_deref().unwrap_or(if is_mixture { "component" } else { "cluster" });
-        let (ids, texts): (Vec<String>, Vec<String>) = classes::rows(&file, id, cluster)?.into_iter().unzip();
+        // Runs name the identifiers `id`, whatever the table calls them, and mixtures have components.
+        let rows = match classes::rows(&file, "id", cluster.as_deref().unwrap_or("cluster")) {
+            Err(lehr_data::Error::NoSuchColumns { columns, .. }) => {
+                let has = |name: &str| columns.iter().any(|column| column == name);
+                let id = if has("id") { "id" } else { id };
+                let is_mixture = !has("cluster") && has("component");
+                let usual = if is_mixture { "component" } else { "cluster" };
+                classes::rows(&file, id, cluster.as_deref().unwrap_or(usual))
+            }
+            read => read,
+        };
+        let (ids, texts): (Vec<String>, Vec<String>) = rows?.into_iter().unzip();
         // Outliers have -1, and rows without values have nothing.
         let has_cluster = |text: &str| !text.is_empty() && text.parse() != Ok(-1.0);
         let kept: Vec<usize> = (0..ids.len()).filter(|&item| has_cluster(&texts[item])).collect();
@@ -259,7 +265,7 @@ fn validity_of(labels: &Labels<'_>, arguments: &EvaluateArguments) -> Result<Opt
 /// Reads the rows of the items that have a cluster: the numbers, row by row, and the number of columns.
 fn rows_of(labels: &Labels<'_>, arguments: &EvaluateArguments, path: &Path) -> Result<(Vec<f64>, usize), Failure> {
     let selection = |id: Option<String>| Selection { columns: arguments.columns.clone(), id, ..Selection::default() };
-    let failed = |error: lehr_data::Error| of_rows(error, GAPS_ELSEWHERE);
+    let failed = |error: lehr_data::Error| of_rows(error, GAPS);
     let points = match read::points(path, &selection(Some(arguments.id.clone()))) {
         Err(lehr_data::Error::NoSuchColumns { wanted, .. }) if wanted == [&*arguments.id] => {
             read::points(path, &selection(None)).map_err(failed)?

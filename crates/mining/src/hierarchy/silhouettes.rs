@@ -9,6 +9,7 @@ use lehr_numerics::lanes::Real;
 use super::Problem;
 use super::cut::Tree;
 use crate::round::{LeafCells, Partition, Round};
+use crate::validity::silhouette;
 
 /// The dissimilarities of an item to the clusters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,12 +43,7 @@ impl Means {
     /// The silhouette of an item of this weight, in a cluster of this weight.
     pub fn silhouette(self, weight: f64, cluster: f64) -> f64 {
         let others = cluster - weight;
-        if others <= 0.0 || self.nearest.is_infinite() {
-            return 0.0;
-        }
-        let own = self.own / others;
-        let larger = own.max(self.nearest);
-        if larger > 0.0 { (self.nearest - own) / larger } else { 0.0 }
+        if others > 0.0 { silhouette(self.own / others, self.nearest) } else { 0.0 }
     }
 }
 
@@ -81,8 +77,8 @@ fn means(sums: impl Iterator<Item = (usize, f64, f64)>, own: usize) -> Means {
 }
 
 /// While numbers of clusters are compared, clusters of less than this share of the weight, or of fewer items, are set
-/// apart. Otherwise the best division would often be one outlier beside all other items: their
-/// nearest other cluster is then far away.
+/// apart. Otherwise one outlier beside all other items would often have the largest mean, because the nearest other
+/// cluster of all those items is far away.
 const LEAST_SHARE: f64 = 0.01;
 const LEAST_ITEMS: usize = 2;
 
