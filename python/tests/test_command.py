@@ -186,6 +186,16 @@ def test_programs_on_ranks_of_several_processes(mpiexec):
             comm.send([comm.rank], to=(comm.rank + 3) % 4, tag=comm.rank)
             heard = comm.receive((comm.rank + 1) % 4, tag=(comm.rank + 1) % 4)
             comm.barrier()
+            # Long messages: received while they are copied, received late, synchronous, and never received.
+            ahead, behind, out = (comm.rank + 2) % 4, (comm.rank - 2) % 4, np.zeros(1_000_000)
+            for synchronous in (False, True):
+                sent = comm.start_send(np.arange(1e6) + comm.rank, ahead, tag=9, synchronous=synchronous)
+                assert comm.receive(behind, tag=9, out=out) is out and out[-1] == 999_999 + behind
+                sent.wait()
+            comm.send(np.arange(1e6), ahead, tag=10)
+            comm.barrier()
+            assert comm.receive(behind, tag=10)[-1] == 999_999
+            comm.send(np.arange(1e6), ahead, tag=11)
             try:
                 comm.all_reduce(np.zeros(1 + comm.rank))
             except ValueError as error:

@@ -296,7 +296,7 @@ def test_a_received_array_belongs_to_the_receiver():
         np.testing.assert_array_equal(got, np.arange(1.0, 101.0))
 
 
-@pytest.mark.parametrize("length", [1, 1000, 200_000])
+@pytest.mark.parametrize("length", [1, 1000, 5000, 200_000])
 def test_messages_are_received_into_arrays(length):
     def program(comm):
         other, out = 1 - comm.rank, np.full(length, -1.0)
@@ -311,6 +311,13 @@ def test_messages_are_received_into_arrays(length):
             results.append(out.copy())
         assert comm.send_receive(np.arange(length) + comm.rank / 2, other, other, out=out) is out
         results.append(out.copy())
+        own = np.arange(length) + comm.rank / 2
+        for receive in (lambda: comm.receive(other, out=out), lambda: comm.receive(other)):
+            if comm.rank == 0:
+                comm.send(own, to=other, synchronous=True)
+            results.append(receive().copy())
+            if comm.rank == 1:
+                comm.start_send(own, to=other, synchronous=True).wait()
         return results
 
     for rank, results in enumerate(run(program, 2)):
@@ -318,7 +325,7 @@ def test_messages_are_received_into_arrays(length):
             np.testing.assert_array_equal(found, np.arange(length) + (1 - rank) / 2)
 
 
-@pytest.mark.parametrize("sent", [np.zeros(4), np.zeros(2, dtype=np.int64), np.zeros((1, 2)), "text"])
+@pytest.mark.parametrize("sent", [np.zeros(4), np.zeros(2, dtype=np.int64), np.zeros((1, 2)), "text", np.zeros(10_000), "text" * 10_000])
 def test_a_message_that_does_not_fit_is_refused(sent):
     def program(comm):
         for call in (lambda out: comm.receive(0, out=out), lambda out: comm.start_receive(out=out).wait()):

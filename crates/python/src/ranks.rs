@@ -24,7 +24,8 @@ use std::task::{Context, Poll, Waker};
 use std::thread::available_parallelism;
 
 use lehr_ranks::fabric::Kind;
-use lehr_ranks::{Boundary, Communicator, Grid, Layout, Outcome, Wanted};
+use lehr_ranks::fabric::pipeline::Incoming;
+use lehr_ranks::{Boundary, Communicator, Grid, Layout, Outcome, Status, Wanted};
 use lehr_sync::{Arc, process::Flag};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -225,12 +226,20 @@ impl Rank {
         let out = out.bytes()?;
         let (status, other) = self.wait(py, async move |comm| {
             let mut other = None;
-            let copy = |_, frame: &[u8]| match frame::divided(frame) {
-                Some((payload, found)) if found == expected.as_slice() && payload.len() == out.len() => {
-                    out.copy_from_slice(payload);
+            let copy = |status: Status, message: &mut Incoming<'_>| {
+                // The tail holds at least the trailer.
+                let tail = message.tail();
+                match frame::divided(tail) {
+                    Some((rest, found)) => {
+                        let length = status.bytes - (tail.len() - rest.len());
+                        if found == expected.as_slice() && length == out.len() {
+                            return message.copy(out);
+                        }
+                        other = Some(found.to_vec());
+                    }
+                    None => other = Some(Vec::new()),
                 }
-                Some((_, found)) => other = Some(found.to_vec()),
-                None => other = Some(Vec::new()),
+                Ok(())
             };
             let status = comm.receive_with(wanted, copy).await?;
             Ok((status, other))

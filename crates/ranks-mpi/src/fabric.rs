@@ -17,6 +17,9 @@
 //! nothing older has arrived. A message that goes this way needs no allocation and no search of an inbox. All other
 //! messages go through an inbox.
 //!
+//! **Long messages** within a machine are announced before they are copied, and the receiver follows the copying
+//! ([`pipeline`]). Between processes, the pieces go through shared memory (`lent.rs`).
+//!
 //! If a machine has more ranks than cores, a waiting rank yields after its first look at MPI. While all ranks of a
 //! process compute, its long messages pause, as in any MPI program.
 
@@ -24,8 +27,9 @@ use std::borrow::Cow;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use lehr_ranks::fabric::inbox::Inbox;
-use lehr_ranks::fabric::{Envelope, Fabric, Label, Message, Pattern, Ticket};
+use lehr_ranks::fabric::inbox::{Arrival, Body, Inbox};
+use lehr_ranks::fabric::pipeline::{self, Incoming, Pipeline};
+use lehr_ranks::fabric::{Envelope, Fabric, Label, Message, Pattern, Reader, Ticket};
 use lehr_ranks::{Error, Layout};
 use lehr_sync::{
     Arc, Count, Mutex,
@@ -143,6 +147,33 @@ impl Endpoint {
         }
     }
 
+    /// Announces a long message to another rank, and then copies it. Returns whether this was possible.
+    fn pipeline(&self, to: usize, label: Label, (body, end): (&[u8], &[u8])) -> Result<bool, Error> {
+        let (threads, post) = (self.here.inboxes.len(), &self.here.post);
+        if to / threads != post.process() {
+            let trailer = Trailer { kind: Kind::Lent, ..self.trailer(to, label) };
+            return post.lend(to / threads, (body, end), trailer).map_err(transport);
+        }
+        if to == self.rank() {
+            return Ok(false);
+        }
+        let (pipeline, follower) = Pipeline::new(body.len(), end, post.memory().clone());
+        let arrival = Arrival { source: self.rank(), label, body: Body::Pipelined(Box::new(follower)) };
+        self.here.inboxes[to % threads].deliver(arrival);
+        pipeline.fill(body);
+        Ok(true)
+    }
+
+    fn poll_take(
+        &self,
+        pattern: &Pattern,
+        turn: &mut Ticket,
+        waiting_in: &'static str,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Arrival, Error>> {
+        self.poll(context, |inbox, context| inbox.poll_take(pattern, turn, waiting_in, context))
+    }
+
     fn poll<R>(
         &self,
         context: &mut Context<'_>,
@@ -196,6 +227,12 @@ impl Fabric for Endpoint {
 
     fn send(&self, to: usize, label: Label, bytes: Cow<'_, [u8]>) -> Result<(), Error> {
         let threads = self.here.inboxes.len();
+        if let Cow::Borrowed(bytes) = bytes
+            && let Some(parts) = pipeline::divided(&[bytes])
+            && self.pipeline(to, label, parts)?
+        {
+            return Ok(());
+        }
         if to / threads == self.here.post.process() {
             let message = Message { source: self.rank(), label, bytes: bytes.into_owned() };
             self.here.inboxes[to % threads].deliver(message);
@@ -213,6 +250,11 @@ impl Fabric for Endpoint {
     }
 
     fn send_parts(&self, to: usize, label: Label, parts: &[&[u8]]) -> Result<(), Error> {
+        if let Some(parts) = pipeline::divided(parts)
+            && self.pipeline(to, label, parts)?
+        {
+            return Ok(());
+        }
         let process = to / self.here.inboxes.len();
         let is_whole = parts.iter().all(|part| part.len().is_multiple_of(size_of::<usize>()));
         if is_whole && parts.len() <= PARTS && process != self.here.post.process() {
@@ -234,21 +276,16 @@ impl Fabric for Endpoint {
         turn: &mut Ticket,
         waiting_in: &'static str,
         context: &mut Context<'_>,
-        read: &mut dyn FnMut(Envelope, &[u8]),
+        read: &mut Reader<'_>,
     ) -> Poll<Result<(), Error>> {
         if turn.number().is_none() {
             let mut frame = [0; SHORT];
             if let Some((envelope, length)) = self.take_near(pattern, &mut frame) {
-                read(envelope, &frame[..length]);
-                return Poll::Ready(Ok(()));
+                return Poll::Ready(read(envelope, &mut Incoming::complete(&frame[..length], self.here.post.memory())));
             }
         }
-        let received = self.poll_receive(pattern, turn, waiting_in, context)?;
-        received.map(|message| {
-            read(message.envelope(), &message.bytes);
-            self.give_back(message.bytes);
-            Ok(())
-        })
+        let arrived = self.poll_take(pattern, turn, waiting_in, context)?;
+        arrived.map(|arrival| arrival.read(self.here.post.memory(), read))
     }
 
     fn poll_receive(
@@ -258,7 +295,8 @@ impl Fabric for Endpoint {
         waiting_in: &'static str,
         context: &mut Context<'_>,
     ) -> Poll<Result<Message, Error>> {
-        self.poll(context, |inbox, context| inbox.poll_receive(pattern, turn, waiting_in, context))
+        let arrived = self.poll_take(pattern, turn, waiting_in, context)?;
+        arrived.map(|arrival| arrival.into_message(self.here.post.memory()))
     }
 
     fn poll_in_background(
@@ -271,7 +309,8 @@ impl Fabric for Endpoint {
         if turn.number().is_none() {
             self.here.post.fetch(1).map_err(transport)?;
         }
-        self.here.inboxes[self.thread].poll_receive(pattern, turn, waiting_in, context)
+        let arrived = self.here.inboxes[self.thread].poll_take(pattern, turn, waiting_in, context)?;
+        arrived.map(|arrival| arrival.into_message(self.here.post.memory()))
     }
 
     fn poll_probe(
@@ -294,7 +333,8 @@ impl Fabric for Endpoint {
 
     fn take_if_come(&self, pattern: &Pattern) -> Result<Option<Message>, Error> {
         self.here.post.fetch(1).map_err(transport)?;
-        Ok(self.here.inboxes[self.thread].take_if_come(pattern))
+        let arrived = self.here.inboxes[self.thread].take_if_come(pattern);
+        arrived.map(|arrival| arrival.into_message(self.here.post.memory())).transpose()
     }
 
     fn asks_again(&self) -> bool {

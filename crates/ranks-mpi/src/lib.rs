@@ -14,6 +14,7 @@ mod environment;
 mod error;
 mod fabric;
 mod launcher;
+mod lent;
 mod library;
 mod link;
 mod mpi;

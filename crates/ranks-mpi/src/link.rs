@@ -14,6 +14,9 @@
 //! ways, each frame has a sequence number: 0, 1, 2 ... from one process to another. The receiver uses the sequence
 //! numbers to put the frames of both ways in order.
 //!
+//! A long message to a process of this machine goes through memory that both share (`lent.rs`). Only its announcement is
+//! a frame.
+//!
 //! [`Traffic`] makes every call of MPI after the start, under exclusive access. Tasks that share the traffic use one
 //! lock, as the thread level "serialised" requires.
 #![allow(unsafe_code, reason = "buffers are lent to MPI until their requests are complete")]
@@ -27,6 +30,7 @@ use lehr_sync::thread::yield_now;
 use crate::abi::Comm;
 use crate::environment;
 use crate::error::Error;
+use crate::lent::{Loan, Neighbour};
 use crate::mpi::{Mpi, Pending};
 use crate::window::Window;
 
@@ -227,6 +231,32 @@ impl Traffic {
         goes
     }
 
+    /// Begins a long message of `length` bytes to a process of this machine. Returns `None` if the message must go by
+    /// MPI.
+    pub(crate) fn lend(&mut self, process: usize, length: usize) -> Option<Loan> {
+        self.free_lent();
+        self.window.as_mut()?.lend(process, length)
+    }
+
+    /// Notes that a long message has been copied, and keeps its rest until the receiver has finished.
+    pub(crate) fn lent(&mut self, loan: &Loan, rest: Vec<u8>) {
+        if let Some(window) = &mut self.window {
+            window.sending().copied(loan, rest);
+        }
+    }
+
+    /// Returns another process of this machine.
+    pub(crate) fn neighbour(&self, process: usize) -> Option<Neighbour> {
+        self.window.as_ref().and_then(|window| window.neighbour(process))
+    }
+
+    /// Takes back the memory of long messages whose receivers have finished.
+    fn free_lent(&mut self) {
+        if let Some(window) = &mut self.window {
+            window.sending().free(|rest| self.memory.give_back(rest));
+        }
+    }
+
     /// Looks up to `looks` times for the next frame from a process of this machine. If the frame is short and `accept`
     /// takes it, moves it out of the ring into `frame`. Otherwise returns `None`, also if other frames must be moved or
     /// delivered first.
@@ -297,6 +327,9 @@ impl Traffic {
         }
         let (until, between) = self.looks;
         self.looks.0 = until.checked_sub(1).unwrap_or(between - 1);
+        if until == 0 {
+            self.free_lent();
+        }
         // If MPI has transfers in progress, polls MPI at once. Otherwise, polls it for new messages only from time to
         // time.
         if until == 0 || self.counts != (0, 0) { self.progress_far() } else { Ok(()) }

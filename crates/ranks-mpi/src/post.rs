@@ -8,12 +8,13 @@
 
 use std::collections::VecDeque;
 
-use lehr_ranks::fabric::inbox::Inbox;
+use lehr_ranks::fabric::Label;
+use lehr_ranks::fabric::inbox::{Arrival, Body, Inbox};
 use lehr_ranks::fabric::memory::Memory;
-use lehr_ranks::fabric::{Label, Message};
 use lehr_sync::{Arc, Mutex};
 
 use crate::error::Error;
+use crate::lent::Lent;
 use crate::link::{Link, SHORT, Traffic};
 use crate::trailer::{Kind, Trailer};
 
@@ -87,6 +88,7 @@ impl Post {
             (0..threads).map(|thread| Inbox::new(self.process * threads + thread, size)).collect();
         let mut counter = self.counter.lock();
         counter.run += 1;
+        counter.inboxes.iter().for_each(Inbox::clear);
         counter.inboxes = inboxes.clone();
         for (source, trailer, bytes) in std::mem::take(&mut counter.early) {
             counter.sort(self.process, source, trailer, bytes)?;
@@ -104,6 +106,25 @@ impl Post {
         bytes.extend_from_slice(&trailer.bytes());
         let mut counter = self.counter.lock();
         counter.link.traffic().send(process, bytes)
+    }
+
+    /// Sends a long message to a process that can read the memory of this process: announces the message, and then
+    /// copies it. Returns whether this was possible; otherwise the message must go as a frame.
+    pub(crate) fn lend(&self, process: usize, (body, end): (&[u8], &[u8]), trailer: Trailer) -> Result<bool, Error> {
+        let mut counter = self.counter.lock();
+        let traffic = counter.link.traffic();
+        let Some(loan) = traffic.lend(process, body.len()) else { return Ok(false) };
+        let fields = loan.announcement(body.len());
+        let sent = traffic.send(process, [&fields, end, &trailer.bytes()].concat());
+        drop(counter);
+        let rest = if sent.is_ok() { loan.fill(body, &self.memory) } else { Vec::new() };
+        self.counter.lock().link.traffic().lent(&loan, rest);
+        sent.map(|()| true)
+    }
+
+    /// Drops the messages that nobody has received. Call this method when no rank receives any more.
+    pub(crate) fn drop_messages(&self) {
+        self.counter.lock().inboxes.iter().for_each(Inbox::clear);
     }
 
     /// Sends a short frame made of parts to a process of this machine, if this is possible at once. Returns whether the
@@ -205,7 +226,10 @@ impl Counter {
             return Ok(());
         }
         if run < self.run {
-            // The frame's receiver has ended, so nothing will miss the frame.
+            // The frame's receiver has ended, so nothing will miss the frame. The sender of a lent message is told.
+            if kind == Kind::Lent {
+                drop(self.link.traffic().neighbour(source).and_then(|neighbour| Lent::announced(neighbour, &bytes)));
+            }
             return Ok(());
         }
         let (from, to) = (trailer.source as usize, trailer.to as usize);
@@ -213,7 +237,7 @@ impl Counter {
             Kind::Report | Kind::Verdict | Kind::Word => self.papers.push_back((source, kind, bytes)),
             Kind::Ended => self.inboxes.iter().for_each(|inbox| inbox.end(from, None)),
             Kind::Failed => self.inboxes.iter().for_each(|inbox| inbox.end(from, Some(context as usize))),
-            Kind::Message => {
+            Kind::Message | Kind::Lent => {
                 let threads = self.inboxes.len();
                 let place = to.checked_sub(process * threads);
                 let Some(inbox) = place.and_then(|place| self.inboxes.get(place)) else {
@@ -223,7 +247,17 @@ impl Counter {
                     );
                     return Err(Error::Call { function: "MPI_Imrecv", message });
                 };
-                inbox.deliver(Message { source: from, label: Label { context, tag, receipt }, bytes });
+                let body = if kind == Kind::Lent {
+                    let neighbour = self.link.traffic().neighbour(source);
+                    let Some(lent) = neighbour.and_then(|neighbour| Lent::announced(neighbour, &bytes)) else {
+                        let message = format!("process {source} announced a message that cannot be read");
+                        return Err(Error::Call { function: "process_vm_readv", message });
+                    };
+                    Body::Pipelined(Box::new(lent))
+                } else {
+                    Body::Bytes(bytes)
+                };
+                inbox.deliver(Arrival { source: from, label: Label { context, tag, receipt }, body });
             }
         }
         Ok(())

@@ -155,6 +155,7 @@ impl Process {
     /// # Errors
     /// Returns [`Error::Call`].
     pub fn finish(mut self) -> Result<(), Error> {
+        self.post.drop_messages();
         self.post.with(|traffic| {
             traffic.settle()?;
             traffic.close()?;

@@ -36,6 +36,8 @@ pub(crate) enum Kind {
     Verdict = 4,
     /// Bytes that process 0 shares with all processes between runs.
     Word = 5,
+    /// The announcement of a long message, whose bytes the receiver reads from the sender's memory (`lent.rs`).
+    Lent = 6,
 }
 
 /// The fields of a trailer; see the [module](self).
@@ -78,7 +80,7 @@ impl Trailer {
             let at = start + 4 * index;
             u32::from_le_bytes(frame[at..at + 4].try_into().expect("four bytes"))
         };
-        let kinds = [Kind::Message, Kind::Ended, Kind::Failed, Kind::Report, Kind::Verdict, Kind::Word];
+        let kinds = [Kind::Message, Kind::Ended, Kind::Failed, Kind::Report, Kind::Verdict, Kind::Word, Kind::Lent];
         let [first, source, to, context, tag, receipt] = [0, 1, 2, 3, 4, 5].map(field);
         let kind = *kinds.get(first as usize % (1 << KIND_BITS))?;
         Some((Self { run: first >> KIND_BITS, source, to, context, tag, receipt, kind }, start))
@@ -91,7 +93,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_cut_off_again() {
-        for kind in [Kind::Message, Kind::Ended, Kind::Failed, Kind::Report, Kind::Verdict, Kind::Word] {
+        for kind in [Kind::Message, Kind::Ended, Kind::Failed, Kind::Report, Kind::Verdict, Kind::Word, Kind::Lent] {
             let trailer = Trailer { run: 1, source: u32::MAX, to: 3, context: 4, tag: 5, receipt: 6, kind };
             let mut frame = b"body".to_vec();
             frame.extend(trailer.bytes());

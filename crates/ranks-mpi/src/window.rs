@@ -6,13 +6,15 @@
 //! start, because MPI knows how to share memory on this machine. A segment has a ring for the frames from each other
 //! process.
 //!
-//! Frames that are too long for a ring go by MPI. If a ring is full, `link.rs` holds frames back, and keeps all frames
+//! Frames that are too long for a ring go by MPI, unless they are lent (`lent.rs`). If a ring is full, `link.rs` holds frames back, and keeps all frames
 //! in order. Lehr uses a window only for its memory: it uses no epochs and no one-sided calls.
 //!
 //! | words of a segment | content |
 //! | --- | --- |
-//! | the first 16 | in the first word: the number of the segment's process in the job |
+//! | the first 16 | the number of the segment's process in the job, its number in the system, and its [`Check`] |
 //! | the words of one ring, for each process of the machine | the ring from that process |
+//! | one for each process of the machine, and words up to the end of a line | 1 if the segment's process may read the memory of that process |
+//! | the words of an area | the long messages of the process (`lent.rs`) |
 #![allow(unsafe_code, reason = "memory that another process shares is known by its address")]
 
 use lehr_ranks::fabric::ring::{self, Receiver, Sender, Word};
@@ -20,13 +22,14 @@ use lehr_sync::thread::yield_now;
 
 use crate::abi::{Comm, Win};
 use crate::error::Error;
+use crate::lent::{Area, Check, Loan, Neighbour, Sending};
 use crate::mpi::Mpi;
 
 /// The number of words at the head of a segment.
 const HEAD: usize = 16;
 /// The maximum number of bytes that the rings to one process take together, unless rings of the smallest size take
 /// more.
-const SEGMENT_BYTES: usize = 1 << 20;
+pub(crate) const SEGMENT_BYTES: usize = 1 << 20;
 /// The smallest and the largest size of one ring in bytes. The largest ring has room for some messages of 8 KiB, and
 /// the smallest for many short messages.
 const RING_BYTES: (usize, usize) = (1 << 12, 1 << 16);
@@ -39,6 +42,12 @@ pub(crate) struct Window {
     outgoing: Vec<Option<Sender<&'static [Word]>>>,
     /// The ring from each other process of this machine, with the number of that process.
     pub(crate) incoming: Vec<(usize, Receiver<&'static [Word]>)>,
+    /// The long messages that this process sends.
+    sending: Sending,
+    /// The other processes of this machine, by their number in the job.
+    neighbours: Vec<Option<Neighbour>>,
+    /// For each process of the job, whether it may read the memory of this process.
+    readers: Vec<bool>,
 }
 
 impl Window {
@@ -55,30 +64,72 @@ impl Window {
     ) -> Result<Self, Error> {
         let (least, most) = RING_BYTES;
         let ring_words = ring::words((SEGMENT_BYTES / near).clamp(least, most));
-        let count = HEAD + near * ring_words;
-        let (window, own) = mpi.share_memory(comm, count * size_of::<usize>())?;
-        for word in 0..count {
-            // SAFETY: MPI has given this process `count` words at this address, and the others do not access them
-            // before the barrier.
+        let readers_at = HEAD + near * ring_words;
+        let area_at = (readers_at + near).next_multiple_of(HEAD);
+        let (window, own) = mpi.share_memory(comm, (area_at + Area::words(near)) * size_of::<usize>())?;
+        // The system provides the places of an area when they are used.
+        for word in 0..area_at + Area::SLOT_WORDS {
+            // SAFETY: MPI has given this process these words at this address, and the others do not access them before
+            // the barrier.
             unsafe { own.add(word).write(0) };
         }
-        // SAFETY: as above; a segment is never empty.
-        unsafe { own.write(process) };
+        let check = Check::new(process);
+        // SAFETY: as above; the head has more words than these.
+        unsafe {
+            own.write(process);
+            own.add(1).write(std::process::id() as usize);
+            own.add(2).write(check.address);
+            own.add(3).write(check.value);
+        }
         meet(mpi, comm)?;
         let mut outgoing: Vec<_> = (0..processes).map(|_| None).collect();
         let mut incoming = Vec::new();
-        for other in (0..near).filter(|&other| other != place) {
-            let theirs = mpi.shared_memory(window, other)?;
+        let (mut neighbours, mut readers) = (vec![None; processes], vec![false; processes]);
+        let others = (0..near).filter(|&other| other != place);
+        let segments = others.map(|other| Ok((other, mpi.shared_memory(window, other)?)));
+        let segments: Vec<(usize, *mut usize)> = segments.collect::<Result<_, Error>>()?;
+        for &(other, theirs) in &segments {
             // SAFETY: after the barrier, the head of each segment has been written for the last time. The other
-            // process's segment has as many words as ours. It stays until `close`, after which no ring is used (`close`
-            // consumes the window). After the head, everything is accessed through rings.
+            // process's segment has as many words as ours. It stays until `close`, after which no ring and no slot is
+            // used: `close` consumes the window, and no message of another process is left (`lent.rs`). After the
+            // head, everything is accessed through rings and slots. Only the words at `readers_at` are written here
+            // and read after the next barrier.
             unsafe {
-                let number = theirs.read();
+                let (number, system_number) = (theirs.read(), theirs.add(1).read());
+                let check = Check { address: theirs.add(2).read(), value: theirs.add(3).read() };
                 outgoing[number] = Some(Sender::new(ring::at(theirs.add(HEAD + place * ring_words), ring_words)));
                 incoming.push((number, Receiver::new(ring::at(own.add(HEAD + other * ring_words), ring_words))));
+                if check.may_be_read_in(system_number) {
+                    own.add(readers_at + other).write(1);
+                }
+                neighbours[number] =
+                    Some(Neighbour { process: system_number, area: Area::at(theirs.add(area_at), near) });
             }
         }
-        Ok(Self { comm, window, outgoing, incoming })
+        meet(mpi, comm)?;
+        for (_, theirs) in segments {
+            // SAFETY: after the second barrier, these words have been written for the last time.
+            unsafe { readers[theirs.read()] = theirs.add(readers_at + place).read() == 1 };
+        }
+        // SAFETY: as above, for our own segment.
+        let sending = Sending::new(unsafe { Area::at(own.add(area_at), near) });
+        Ok(Self { comm, window, outgoing, incoming, sending, neighbours, readers })
+    }
+
+    /// Begins a long message of `length` bytes to a process; `None` if it must go by MPI.
+    pub(crate) fn lend(&mut self, process: usize, length: usize) -> Option<Loan> {
+        self.neighbours[process]?;
+        self.sending.begin(length, self.readers[process])
+    }
+
+    /// Returns the long messages that this process sends.
+    pub(crate) fn sending(&mut self) -> &mut Sending {
+        &mut self.sending
+    }
+
+    /// Returns another process of this machine.
+    pub(crate) fn neighbour(&self, process: usize) -> Option<Neighbour> {
+        self.neighbours[process]
     }
 
     /// Whether the ring to a process takes frames of this many bytes.

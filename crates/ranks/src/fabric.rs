@@ -12,13 +12,14 @@
 //!
 //! Fabrics between processes have their own crates and implement the same trait. [`inbox::Inbox`] does the matching for
 //! a fabric that can only move messages; [`ring`] moves messages through memory that two processes share. [`memory`]
-//! keeps the memory of long messages for reuse.
+//! keeps the memory of long messages for reuse. [`pipeline`] lets a receiver read a long message while its sender still
+//! copies it, and [`streaming`] copies past the caches.
 //!
-//! **Cost contract.** `send` copies the bytes at most once and never waits. `poll_receive` looks first at the messages
-//! that have arrived. The call may spin for some microseconds if every rank has a core, and otherwise returns
-//! [`Poll::Pending`] at once: it never blocks its worker. A fabric without its own thread makes progress only in calls
-//! of `poll_receive` and `poll_probe`. While such a call is pending, the fabric wakes the caller, so that the caller
-//! polls again.
+//! **Cost contract.** `send` copies the bytes at most once, and waits for nothing but a receiver that is copying the
+//! message already. `poll_receive` looks first at the messages that have arrived. The call may spin for some
+//! microseconds if every rank has a core, and otherwise returns [`Poll::Pending`] at once: it never blocks its worker. A
+//! fabric without its own thread makes progress only in calls of `poll_receive` and `poll_probe`. While such a call is
+//! pending, the fabric wakes the caller, so that the caller polls again.
 
 /// Implements the receives of a fabric in this process that sorts all messages into an inbox. The fabric's method
 /// `poll` puts all arrived messages into the inbox and polls it; its method `inbox` returns the inbox.
@@ -31,7 +32,8 @@ macro_rules! receives_from_its_inbox {
             waiting_in: &'static str,
             context: &mut Context<'_>,
         ) -> Poll<Result<Message, Error>> {
-            self.poll(|inbox| inbox.poll_receive(pattern, turn, waiting_in, context))
+            let arrived = self.poll(|inbox| inbox.poll_take(pattern, turn, waiting_in, context))?;
+            arrived.map(|arrival| arrival.into_message(&Memory::default()))
         }
 
         fn poll_probe(
@@ -57,16 +59,22 @@ macro_rules! receives_from_its_inbox {
 pub mod bytes;
 pub mod inbox;
 pub mod memory;
+pub mod pipeline;
 pub mod ports;
+#[cfg(target_pointer_width = "64")]
+pub mod progress;
 pub(crate) mod receiving;
 // The heads of a ring's frames need words of 64 bits.
 #[cfg(target_pointer_width = "64")]
 pub mod ring;
+pub mod streaming;
 pub mod threads;
 
 use std::borrow::Cow;
 use std::task::{Context, Poll, Waker};
 
+use self::memory::Memory;
+use self::pipeline::Incoming;
 use crate::communicator::Communicator;
 use crate::error::Error;
 
@@ -192,6 +200,9 @@ impl Ticket {
     }
 }
 
+/// A function that reads a message; it passes on the errors of [`Incoming`].
+pub type Reader<'a> = dyn FnMut(Envelope, &mut Incoming<'_>) -> Result<(), Error> + 'a;
+
 /// One rank's end of a fabric over all ranks of the program. All communicators of the rank share this end.
 ///
 /// Between two ranks and within a context, messages are matched in the order in which they were sent.
@@ -209,8 +220,8 @@ pub trait Fabric: Send + Sync {
     /// Returns the number of ranks.
     fn size(&self) -> usize;
 
-    /// Hands a message over to rank `to`, which may be this rank. Never waits: a message that cannot be sent at once is
-    /// kept.
+    /// Hands a message over to rank `to`, which may be this rank. Does not wait for a receive: a message that cannot be
+    /// sent at once is kept.
     ///
     /// # Errors
     /// Returns [`Error::Transport`]. It is not an error if the receiver has ended, because nobody needs the message
@@ -259,21 +270,21 @@ pub trait Fabric: Send + Sync {
         self.poll_receive(pattern, turn, waiting_in, context)
     }
 
-    /// Like [`poll_receive`](Self::poll_receive), but passes the message's bytes to `read`, once, so that the fabric
-    /// can keep the memory.
+    /// Like [`poll_receive`](Self::poll_receive), but passes the message to `read`, once, so that the fabric can keep
+    /// the memory.
     ///
     /// # Errors
-    /// Returns the same errors as [`poll_receive`](Self::poll_receive).
+    /// Returns the same errors as [`poll_receive`](Self::poll_receive), and the errors of `read`.
     fn poll_read(
         &self,
         pattern: &Pattern,
         turn: &mut Ticket,
         waiting_in: &'static str,
         context: &mut Context<'_>,
-        read: &mut dyn FnMut(Envelope, &[u8]),
+        read: &mut Reader<'_>,
     ) -> Poll<Result<(), Error>> {
-        let received = self.poll_receive(pattern, turn, waiting_in, context);
-        received.map_ok(|message| read(message.envelope(), &message.bytes))
+        let received = self.poll_receive(pattern, turn, waiting_in, context)?;
+        received.map(|message| read(message.envelope(), &mut Incoming::complete(&message.bytes, &Memory::default())))
     }
 
     /// Returns the envelope of the earliest message that matches, without taking it; otherwise like

@@ -11,6 +11,7 @@ use lehr_runtime::Elapsed;
 
 use crate::communicator::Communicator;
 use crate::error::Error;
+use crate::fabric::pipeline::Incoming;
 use crate::fabric::receiving::{Probing, Reading, Receiving};
 use crate::fabric::{Envelope, Fabric, Label, Message, Pattern, Ticket};
 use crate::group::{Group, Traffic};
@@ -218,10 +219,9 @@ impl Communicator {
         let wanted = Wanted { source: Some(from), tag: Some(tag) };
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(values);
         let room = bytes.len();
-        let copy = |_, sent: &[u8]| {
-            if sent.len() <= room {
-                bytes[..sent.len()].copy_from_slice(sent);
-            }
+        let copy = |status: Status, sent: &mut Incoming<'_>| match bytes.get_mut(..status.bytes) {
+            Some(bytes) => sent.copy(bytes),
+            None => Ok(()),
         };
         let status = self.read(wanted, "receive_into", copy).await?;
         if status.bytes <= room {
@@ -230,13 +230,14 @@ impl Communicator {
         Err(Error::Truncated { source: from, sent: status.bytes, room })
     }
 
-    /// Waits for the first message that matches, and passes its bytes to `read` where they lie, without copying them.
-    /// The bytes may have any alignment. Returns the status of the message.
+    /// Waits for the first message that matches, and passes it to `read`. This function reads the bytes where they lie,
+    /// or copies them to memory of its choice. Returns the status of the message.
     ///
     /// Cancel-safe: a future that is dropped before it is ready has taken no message.
     ///
     /// # Errors
-    /// Returns the same errors as [`receive_any`](Self::receive_any), except for [`Error::Decoding`].
+    /// Returns the same errors as [`receive_any`](Self::receive_any), except for [`Error::Decoding`]; the errors of
+    /// `read`, which passes on those of [`Incoming`].
     ///
     /// # Panics
     /// Panics if there is no rank `wanted.source`.
@@ -248,12 +249,20 @@ impl Communicator {
     /// let sums = run(&dispatcher, Layout::threads(1), |comm| async move {
     ///     comm.send_parts(0, 7, &[&[1, 2], &[3]]).await?; // to itself
     ///     let mut sum = 0;
-    ///     comm.receive_with(Wanted::ANY, |_, bytes| sum = bytes.iter().sum()).await?;
+    ///     comm.receive_with(Wanted::ANY, |_, message| {
+    ///         sum = message.bytes()?.iter().sum();
+    ///         Ok(())
+    ///     })
+    ///     .await?;
     ///     Ok::<u8, lehr_ranks::Error>(sum)
     /// });
     /// assert_eq!(sums.unwrap(), [Ok(6)]);
     /// ```
-    pub async fn receive_with(&self, wanted: Wanted, read: impl FnMut(Status, &[u8]) + Unpin) -> Result<Status, Error> {
+    pub async fn receive_with(
+        &self,
+        wanted: Wanted,
+        read: impl FnMut(Status, &mut Incoming<'_>) -> Result<(), Error> + Unpin,
+    ) -> Result<Status, Error> {
         self.read(wanted, "receive_with", read).await
     }
 
@@ -395,7 +404,7 @@ impl Communicator {
         &self,
         wanted: Wanted,
         waiting_in: &'static str,
-        mut read: impl FnMut(Status, &[u8]) + Unpin,
+        mut read: impl FnMut(Status, &mut Incoming<'_>) -> Result<(), Error> + Unpin,
     ) -> Result<Status, Error> {
         let pattern = self.pattern(Traffic::Messages, wanted);
         let group = &self.group;
@@ -405,15 +414,18 @@ impl Communicator {
             bytes: envelope.length,
         };
         let mut seen = None;
-        let look = |envelope: Envelope, sent: &[u8]| {
+        let look = |envelope: Envelope, sent: &mut Incoming<'_>| {
             seen = Some(envelope);
-            read(status(envelope), sent);
+            read(status(envelope), sent)
         };
         let _noting = self.noting(Activity::Communication, waiting_in);
-        self.patiently(Reading::new(&*self.fabric, pattern, waiting_in, look), &wanted, waiting_in).await?;
-        let envelope = seen.expect("what was received was read");
+        let read = self.patiently(Reading::new(&*self.fabric, pattern, waiting_in, look), &wanted, waiting_in).await;
+        let Some(envelope) = seen else {
+            return Err(read.expect_err("what was received was read"));
+        };
+        // The message is gone, even if it could not be read.
         acknowledge(&*self.fabric, group, envelope)?;
-        Ok(status(envelope))
+        read.map(|()| status(envelope))
     }
 
     /// Awaits a receive or a probe, for at most the patience of this communicator.

@@ -152,6 +152,32 @@ fn a_full_channel_and_the_end_of_its_sender_keep_the_order() {
 }
 
 #[test]
+fn a_long_message_is_read_while_it_is_copied() {
+    // The message has three pieces. Its sender ends, or sends on, while the receiver reads.
+    let message: [u64; 18] = std::array::from_fn(|place| place as u64);
+    model_messages(2, move |comm| async move {
+        if comm.rank() == 0 {
+            comm.send(1, 0, &message).await.unwrap();
+        } else {
+            let mut values = [0; 18];
+            comm.receive_into(0, 0, &mut values).await.unwrap();
+            assert_eq!(values, message);
+            assert_eq!(comm.receive::<u64>(0, 0).await, Err(Error::RankLeft { rank: 0, waiting_in: "receive" }));
+        }
+    });
+}
+
+#[test]
+fn two_ranks_send_each_other_long_messages() {
+    let message: [u64; 16] = std::array::from_fn(|place| place as u64);
+    model_messages(1, move |comm| async move {
+        let other = 1 - comm.rank();
+        comm.send(other, 0, &message).await.unwrap();
+        assert_eq!(comm.receive::<u64>(other, 0).await, Ok(message.to_vec()));
+    });
+}
+
+#[test]
 fn two_ranks_tell_each_other() {
     model_messages(2, |comm| async move {
         let (rank, other) = (comm.rank() as u8, 1 - comm.rank());
@@ -261,6 +287,56 @@ fn frames_cross_a_ring_that_is_shorter_than_all_of_them() {
             assert_eq!(receiver.take(), frame);
         }
         sending.join().unwrap();
+    });
+}
+
+#[test]
+fn a_receiver_reads_what_was_copied_and_a_sender_reuses_what_was_read() {
+    use lehr_ranks::fabric::progress::{Progress, on_heap};
+    use loom::cell::Cell;
+
+    /// The places of pieces, which have one byte each.
+    struct Places([Cell<u8>; 2]);
+    // SAFETY: loom checks each access to its cells.
+    unsafe impl Sync for Places {}
+    // SAFETY: as above.
+    unsafe impl Send for Places {}
+
+    const PIECES: usize = 3;
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(|| {
+        let progress = Progress::new(on_heap());
+        let places = std::sync::Arc::new(Places([Cell::new(0), Cell::new(0)]));
+        progress.reset();
+        let (theirs, receiver) = (places.clone(), progress.clone());
+        let receiving = thread::spawn(move || {
+            receiver.begin();
+            for piece in 0..PIECES {
+                while receiver.copied() <= piece {
+                    thread::yield_now();
+                }
+                assert_eq!(theirs.0[receiver.place(piece)].get(), piece as u8);
+                // The last piece is read when the receiver finishes.
+                if piece + 1 < PIECES {
+                    receiver.report_read(piece + 1);
+                }
+            }
+            receiver.finish();
+        });
+        for piece in 0..PIECES {
+            while piece >= 2 && progress.read() < piece - 1 {
+                thread::yield_now();
+            }
+            places.0[piece % 2].set(piece as u8);
+            progress.put(piece, piece % 2);
+            progress.report_copied(piece + 1);
+        }
+        while !progress.is_finished() {
+            thread::yield_now();
+        }
+        places.0.iter().for_each(|place| place.set(9));
+        receiving.join().unwrap();
     });
 }
 

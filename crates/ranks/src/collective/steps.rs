@@ -16,6 +16,7 @@ use std::pin::Pin;
 use crate::collective::notices::Signature;
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
+use crate::fabric::pipeline::Incoming;
 use crate::fabric::receiving::{Reading, Receiving};
 use crate::fabric::{Envelope, Label, Message, Pattern};
 use crate::group::Traffic;
@@ -140,16 +141,19 @@ impl Steps<'_> {
             // The message that arrived instead of the message of this call: the bytes of a notice, or the number of any
             // other message.
             let (mut came, mut bytes) = (None, Vec::new());
-            let look = |envelope: Envelope, sent: &[u8]| {
+            let look = |envelope: Envelope, sent: &mut Incoming<'_>| {
+                let sent = sent.bytes()?;
                 let is_notice = envelope.label.context == notices;
                 if let Some((number, body)) = sent.split_first_chunk()
                     && !is_notice
                     && (Signature { tag: envelope.label.tag, number: u64::from_le_bytes(*number) }) == own
                 {
-                    return read(body);
+                    read(body);
+                } else {
+                    let length = if is_notice { sent.len() } else { size_of::<u64>() };
+                    (came, bytes) = (Some(envelope), sent[..length].to_vec());
                 }
-                (came, bytes) =
-                    (Some(envelope), sent[..if is_notice { sent.len() } else { size_of::<u64>() }].to_vec());
+                Ok(())
             };
             self.told(from, &mut polls, Reading::new(fabric, self.pattern(from), self.call.name(), look)).await?;
             let Some(envelope) = came else { return Ok(()) };
@@ -221,12 +225,13 @@ impl Steps<'_> {
         while pace.is_ahead(to) {
             let pattern = Pattern { context: group.context(Traffic::Credits), ..self.pattern(to) };
             let mut notice = None;
-            let look = |envelope: Envelope, bytes: &[u8]| {
+            let look = |envelope: Envelope, sent: &mut Incoming<'_>| {
                 if envelope.label.context == pattern.context {
                     pace.note_credit(to);
                 } else {
-                    notice = Some(Message { source: envelope.source, label: envelope.label, bytes: bytes.to_vec() });
+                    notice = Some(Message { source: envelope.source, label: envelope.label, bytes: sent.take()? });
                 }
+                Ok(())
             };
             self.told(to, &mut polls, Reading::new(&**fabric, pattern, self.call.name(), look)).await?;
             if let Some(notice) = notice {

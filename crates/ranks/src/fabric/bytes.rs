@@ -12,6 +12,7 @@ use std::task::{Context, Poll};
 use lehr_sync::{Arc, Mutex};
 
 use super::inbox::Inbox;
+use super::memory::Memory;
 use super::{Envelope, Fabric, Label, Message, Pattern, Ticket};
 use crate::error::Error;
 use crate::frame::{self, Frame};

@@ -11,11 +11,14 @@
 //! messages waiting.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::task::{Context, Poll, Waker};
 
 use lehr_sync::{AtomicUsize, Mutex, Ordering};
 
-use super::{Envelope, Message, Pattern, Ticket};
+use super::memory::Memory;
+use super::pipeline::{Incoming, Pipelined};
+use super::{Envelope, Label, Message, Pattern, Reader, Ticket};
 use crate::error::Error;
 
 /// The messages for one rank, and the receives of this rank that wait for messages.
@@ -32,10 +35,80 @@ pub struct Inbox {
     news: AtomicUsize,
 }
 
+/// A message that has arrived, or that has been announced and is still being copied.
+pub struct Arrival {
+    /// The rank that sent the message, by its number in the fabric.
+    pub source: usize,
+    /// The label that the sender gave the message.
+    pub label: Label,
+    /// The bytes of the message.
+    pub body: Body,
+}
+
+/// The bytes of a message in an inbox.
+pub enum Body {
+    /// All bytes.
+    Bytes(Vec<u8>),
+    /// Bytes that the sender may still be copying.
+    Pipelined(Box<dyn Pipelined>),
+}
+
+impl Arrival {
+    /// Returns the source, label and length.
+    pub fn envelope(&self) -> Envelope {
+        let length = match &self.body {
+            Body::Bytes(bytes) => bytes.len(),
+            Body::Pipelined(message) => message.length() + message.end().len(),
+        };
+        Envelope { source: self.source, label: self.label, length }
+    }
+
+    /// Returns the message with all its bytes. Bytes that are still being copied are joined in reusable memory.
+    ///
+    /// # Errors
+    /// Returns [`Error::Transport`].
+    pub fn into_message(self, memory: &Memory) -> Result<Message, Error> {
+        let Self { source, label, body } = self;
+        let bytes = match body {
+            Body::Bytes(bytes) => bytes,
+            Body::Pipelined(mut message) => Incoming::pipelined(&mut *message, memory).take()?,
+        };
+        Ok(Message { source, label, bytes })
+    }
+
+    /// Passes the message to `read`, and keeps its memory for reuse.
+    ///
+    /// # Errors
+    /// Returns the errors of `read`.
+    pub fn read(self, memory: &Memory, read: &mut Reader<'_>) -> Result<(), Error> {
+        let envelope = self.envelope();
+        match self.body {
+            Body::Bytes(bytes) => {
+                read(envelope, &mut Incoming::complete(&bytes, memory))?;
+                memory.give_back(bytes);
+                Ok(())
+            }
+            Body::Pipelined(mut message) => read(envelope, &mut Incoming::pipelined(&mut *message, memory)),
+        }
+    }
+}
+
+impl From<Message> for Arrival {
+    fn from(Message { source, label, bytes }: Message) -> Self {
+        Self { source, label, body: Body::Bytes(bytes) }
+    }
+}
+
+impl fmt::Debug for Arrival {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.envelope().fmt(formatter)
+    }
+}
+
 #[derive(Debug, Default)]
 struct State {
     /// The messages in order of arrival.
-    messages: VecDeque<Message>,
+    messages: VecDeque<Arrival>,
     /// The waiting receives and probes, in the order of their numbers.
     waiting: Vec<Waiting>,
     /// The number that the next waiting receive or probe gets.
@@ -73,13 +146,13 @@ impl Inbox {
         }
     }
 
-    /// Adds a message that has arrived.
-    pub fn deliver(&self, message: Message) {
-        self.put(message).into_iter().for_each(Waker::wake);
+    /// Adds a message that has arrived, or that has been announced.
+    pub fn deliver(&self, message: impl Into<Arrival>) {
+        self.put(message.into()).into_iter().for_each(Waker::wake);
     }
 
     /// Adds a message that has arrived, and returns the wakers of receives that match it.
-    pub(crate) fn put(&self, message: Message) -> Vec<Waker> {
+    pub(crate) fn put(&self, message: Arrival) -> Vec<Waker> {
         let mut state = self.state.lock();
         let wakers = state.wakers(|waiting| waiting.pattern.matches(message.source, message.label));
         state.messages.push_back(message);
@@ -127,6 +200,16 @@ impl Inbox {
         self.waiting.store(state.waiting.len(), Ordering::Relaxed);
     }
 
+    /// Drops all messages. A fabric whose messages refer to memory of the fabric calls this method before it frees that
+    /// memory.
+    pub fn clear(&self) {
+        let mut state = self.state.lock();
+        let dropped = std::mem::take(&mut state.messages);
+        self.count(&state);
+        drop(state);
+        drop(dropped);
+    }
+
     /// Records that a rank has ended: failed because of `culprit`, or in order if `culprit` is `None`. Only the first
     /// record of each rank counts.
     pub fn end(&self, rank: usize, culprit: Option<usize>) {
@@ -146,23 +229,24 @@ impl Inbox {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Implements [`Fabric::poll_receive`](super::Fabric::poll_receive) for the messages in this inbox.
+    /// Implements [`Fabric::poll_receive`](super::Fabric::poll_receive) for the messages in this inbox; the caller reads
+    /// the message, which may still be being copied.
     ///
     /// # Errors
     /// Returns the same errors as that method.
-    pub fn poll_receive(
+    pub fn poll_take(
         &self,
         pattern: &Pattern,
         turn: &mut Ticket,
         waiting_in: &'static str,
         context: &mut Context<'_>,
-    ) -> Poll<Result<Message, Error>> {
+    ) -> Poll<Result<Arrival, Error>> {
         let take = |state: &mut State, place: usize| state.messages.remove(place).expect("the place was found");
         self.poll(pattern, turn, true, waiting_in, context, take)
     }
 
     /// Implements [`Fabric::take_if_come`](super::Fabric::take_if_come) for the messages in this inbox.
-    pub fn take_if_come(&self, pattern: &Pattern) -> Option<Message> {
+    pub fn take_if_come(&self, pattern: &Pattern) -> Option<Arrival> {
         if self.is_empty() {
             return None;
         }

@@ -14,6 +14,7 @@ use lehr_runtime::Port;
 use lehr_sync::{Arc, Mutex};
 
 use super::inbox::Inbox;
+use super::memory::Memory;
 use super::{Envelope, Fabric, Label, Message, Pattern, Ticket};
 use crate::error::Error;
 

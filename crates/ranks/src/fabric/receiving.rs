@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use super::pipeline::Incoming;
 use super::{Envelope, Fabric, Message, Pattern, Ticket};
 use crate::error::Error;
 
@@ -13,7 +14,7 @@ pub(crate) struct Receiving<'a> {
     place: Pending<'a>,
 }
 
-/// Waits for a message and passes its bytes to `read`. Cancel-safe: if dropped while it waits, it has taken no message.
+/// Waits for a message and passes it to `read`. Cancel-safe: if dropped while it waits, it has taken no message.
 #[must_use = "a receive does nothing until it is awaited"]
 pub(crate) struct Reading<'a, F> {
     place: Pending<'a>,
@@ -45,7 +46,7 @@ impl<'a> Receiving<'a> {
     }
 }
 
-impl<'a, F: FnMut(Envelope, &[u8])> Reading<'a, F> {
+impl<'a, F: FnMut(Envelope, &mut Incoming<'_>) -> Result<(), Error>> Reading<'a, F> {
     pub(crate) fn new(fabric: &'a dyn Fabric, pattern: Pattern, waiting_in: &'static str, read: F) -> Self {
         Self { place: Pending::new(fabric, pattern, waiting_in), read }
     }
@@ -66,7 +67,7 @@ impl Future for Receiving<'_> {
     }
 }
 
-impl<F: FnMut(Envelope, &[u8]) + Unpin> Future for Reading<'_, F> {
+impl<F: FnMut(Envelope, &mut Incoming<'_>) -> Result<(), Error> + Unpin> Future for Reading<'_, F> {
     type Output = Result<(), Error>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {

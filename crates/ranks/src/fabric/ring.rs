@@ -37,7 +37,7 @@ pub const NUMBERS: usize = 1 << 31;
 /// A word of a ring's memory, which is accessed atomically.
 #[repr(transparent)]
 #[derive(Debug)]
-pub struct Word(AtomicUsize);
+pub struct Word(pub(super) AtomicUsize);
 
 /// Returns the number of words of a ring that holds this many bytes, heads included.
 ///
@@ -50,7 +50,7 @@ pub fn words(bytes: usize) -> usize {
     BEFORE + bytes.div_ceil(LINE * size_of::<usize>()) * LINE
 }
 
-/// The memory of a ring on the heap.
+/// Words on the heap, which threads share.
 pub type Shared = Arc<[Word]>;
 
 /// Creates a ring on the heap, for threads, and returns its two ends.
@@ -63,8 +63,13 @@ pub type Shared = Arc<[Word]>;
 /// assert_eq!((receiver.take(), receiver.first()), (b"a frame".to_vec(), None));
 /// ```
 pub fn on_heap(bytes: usize) -> (Sender<Shared>, Receiver<Shared>) {
-    let memory: Shared = (0..words(bytes)).map(|_| Word(AtomicUsize::new(0))).collect();
+    let memory = words_on_heap(words(bytes));
     (Sender::new(memory.clone()), Receiver::new(memory))
+}
+
+/// Returns words on the heap, all zero.
+pub(super) fn words_on_heap(count: usize) -> Shared {
+    (0..count).map(|_| Word(AtomicUsize::new(0))).collect()
 }
 
 /// Returns the words at an address in memory that other processes share.

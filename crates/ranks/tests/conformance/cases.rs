@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::pin::pin;
 use std::task::Poll;
 
+use lehr_ranks::fabric::pipeline::{Incoming, PIPELINED_MIN};
 use lehr_ranks::{Boundary, Communicator, Error, Grid, Order, Plain, Wanted};
 
 /// The numbers of values in a message: none, one, few, many.
@@ -58,6 +59,7 @@ pub async fn all(comm: &mut Communicator) {
     parts(comm).await;
     neighbours(comm).await;
     at_once(comm).await;
+    long_messages(comm).await;
     for _ in 0..20 {
         comm.barrier().await.unwrap();
     }
@@ -378,7 +380,11 @@ async fn posted(comm: &mut Communicator) {
     for number in [2, 4] {
         let wanted = Wanted { source: Some(last), tag: Some(20) };
         let mut seen = Vec::new();
-        let status = comm.receive_with(wanted, |_, bytes| seen.extend_from_slice(bytes)).await.unwrap();
+        let read = |_, message: &mut Incoming<'_>| {
+            seen.extend_from_slice(message.bytes()?);
+            Ok(())
+        };
+        let status = comm.receive_with(wanted, read).await.unwrap();
         assert_eq!((seen, status.bytes), (vec![number, last as u8, 7], 3));
     }
     // Receives that were posted let synchronous sends in a ring end.
@@ -393,6 +399,61 @@ async fn posted(comm: &mut Communicator) {
     comm.send(rank, 22, &[1_u8]).await.unwrap();
     while comm.probe_now(to_itself).unwrap().is_none() {}
     assert_eq!(comm.receive::<u8>(rank, 22).await.unwrap(), [1]);
+}
+
+/// Checks messages that a receiver may read while they are still being copied: with and without an end, by each kind of
+/// receive, among short messages, and left unreceived.
+async fn long_messages(comm: &mut Communicator) {
+    let (rank, size) = (comm.rank(), comm.size());
+    let (next, last) = ((rank + 1) % size, (rank + size - 1) % size);
+    let length = PIPELINED_MIN + 4099;
+    let (own, theirs, end) = (says::<u8>(rank, length), says::<u8>(last, length), [7, 8, 9]);
+    let with_end = [&theirs[..], &end].concat();
+    let mut room = vec![0; length + 1];
+    for round in 0..4 {
+        comm.send(next, 30, &own).await.unwrap();
+        comm.send(next, 31, &[round]).await.unwrap();
+        for _ in 0..3 {
+            comm.send_parts(next, 30, &[&own, &end]).await.unwrap();
+        }
+        comm.send(next, 32, &own).await.unwrap();
+        // The message after a long message may be received first.
+        if round % 2 == 1 {
+            assert_eq!(comm.receive::<u8>(last, 31).await.unwrap(), [round]);
+        }
+        let wanted = Wanted { source: Some(last), tag: Some(30) };
+        assert_eq!(comm.probe(wanted).await.unwrap().bytes, length);
+        let status = comm.receive_into(last, 30, &mut room).await.unwrap();
+        assert!(status.bytes == length && room[..length] == theirs);
+        let mut read = 0;
+        let status = comm
+            .receive_with(wanted, |status, message| {
+                read = status.bytes;
+                assert!(message.tail().ends_with(&end));
+                message.copy(&mut room[..length])?;
+                Ok(())
+            })
+            .await
+            .unwrap();
+        assert!((read, status.bytes) == (length + 3, length + 3) && room[..length] == theirs);
+        let mut whole = Vec::new();
+        let read = |_, message: &mut Incoming<'_>| {
+            whole.extend_from_slice(message.bytes()?);
+            Ok(())
+        };
+        comm.receive_with(wanted, read).await.unwrap();
+        assert!(whole == with_end);
+        let posted = comm.post_receive(wanted);
+        assert!(posted.await.unwrap().0 == with_end);
+        if round % 2 == 0 {
+            assert_eq!(comm.receive::<u8>(last, 31).await.unwrap(), [round]);
+        }
+        // A message that is too long is dropped; one of each two is never received.
+        if round % 2 == 1 {
+            let refused = comm.receive_into(last, 32, &mut room[..9]).await;
+            assert!(matches!(refused, Err(Error::Truncated { sent, room: 9, .. }) if sent == length));
+        }
+    }
 }
 
 /// Checks receives from any source and with any tag, probes, and synchronous and persistent sends.

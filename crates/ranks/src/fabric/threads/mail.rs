@@ -18,6 +18,10 @@
 //! inbox are older, and receives that wait there have precedence. Lock order: `outgoing` of a sender, `incoming` of a
 //! receiver, its inbox.
 //!
+//! A long message is *pipelined* ([`pipeline`]): the slot or the inbox has only its announcement. The sender copies the
+//! bytes after it has released all locks. A receiver takes the announcement, releases its locks, and then reads the
+//! bytes. So neither waits for a lock that the other holds.
+//!
 //! No receiver sleeps for ever, because it registers in the inbox, raises `sleeping`, and then looks at the channels
 //! once more. A sender fills its slot, and then looks at `sleeping`. A fence between the two steps of each rank makes
 //! sure that at least one of the two ranks sees the write of the other.
@@ -30,9 +34,10 @@ use crossbeam_utils::CachePadded;
 use lehr_sync::{Arc, AtomicUsize, Cell, Mutex, MutexGuard, Ordering, fence, spin_loop};
 
 use crate::error::Error;
-use crate::fabric::inbox::Inbox;
+use crate::fabric::inbox::{Arrival, Body, Inbox};
 use crate::fabric::memory::Memory;
-use crate::fabric::{Envelope, Fabric, Label, Message, Pattern, Ticket};
+use crate::fabric::pipeline::{self, Follower, Incoming, Pipeline, Pipelined};
+use crate::fabric::{Envelope, Fabric, Label, Message, Pattern, Reader, Ticket};
 
 /// The number of slots of a channel: enough for the messages of one exchange and the next.
 const SLOTS: usize = if cfg!(any(loom, shuttle)) { 2 } else { 4 };
@@ -88,6 +93,22 @@ struct Letter {
     short: [u8; SHORT],
     /// The bytes of the message, if it is long. The slot keeps this memory and reuses it for later messages.
     long: Vec<u8>,
+    /// The message, if it is pipelined; its bytes are not in the slot.
+    pipelined: Option<Follower>,
+}
+
+/// A message as it is written into a slot.
+enum Sent<'a> {
+    Bytes(Cow<'a, [u8]>),
+    Pipelined(Follower),
+}
+
+/// A message that was found in a channel.
+enum Found<R> {
+    /// The message was read in place.
+    Read(Result<R, Error>),
+    /// The sender may still be copying the message. It is read once no lock is held.
+    Announced(Arrival),
 }
 
 // SAFETY: letters are accessed by the protocol of the module's page: by the sender, which holds `outgoing`, while the
@@ -122,7 +143,15 @@ impl Letter {
     }
 
     /// Writes a message. Returns the memory of an earlier message, if this message brings its own.
-    fn write(&mut self, label: Label, bytes: Cow<'_, [u8]>) -> Vec<u8> {
+    fn write(&mut self, label: Label, sent: Sent<'_>) -> Vec<u8> {
+        let bytes = match sent {
+            Sent::Bytes(bytes) => bytes,
+            Sent::Pipelined(message) => {
+                (self.length, self.label) = (message.length() + message.end().len(), label);
+                self.pipelined = Some(message);
+                return Vec::new();
+            }
+        };
         (self.length, self.label) = (bytes.len(), label);
         if bytes.len() <= SHORT {
             self.short[..bytes.len()].copy_from_slice(&bytes);
@@ -135,8 +164,12 @@ impl Letter {
         Vec::new()
     }
 
-    fn take(&mut self) -> Vec<u8> {
-        if self.length <= SHORT { self.short[..self.length].to_vec() } else { std::mem::take(&mut self.long) }
+    fn take(&mut self) -> Body {
+        match self.pipelined.take() {
+            Some(message) => Body::Pipelined(Box::new(message)),
+            None if self.length <= SHORT => Body::Bytes(self.short[..self.length].to_vec()),
+            None => Body::Bytes(std::mem::take(&mut self.long)),
+        }
     }
 }
 
@@ -147,6 +180,7 @@ impl Channel {
             label: Label { context: 0, tag: 0, receipt: 0 },
             short: [0; SHORT],
             long: Vec::new(),
+            pipelined: None,
         };
         let slot = |number| Slot { ready: AtomicUsize::new(number), letter: Cell::new(letter()) };
         Self { slots: std::array::from_fn(|number| CachePadded::new(slot(number))) }
@@ -172,9 +206,9 @@ impl Slot {
 
     /// Writes a message into the slot. The caller holds the sender's `outgoing` and has found the slot free for this
     /// message. Returns the memory of an earlier message, if this message brings its own.
-    fn fill(&self, number: usize, label: Label, bytes: Cow<'_, [u8]>) -> Vec<u8> {
+    fn fill(&self, number: usize, label: Label, sent: Sent<'_>) -> Vec<u8> {
         // SAFETY: only the holder of `outgoing` writes to a free slot, and nothing reads one.
-        let former = self.letter.write(|letter| unsafe { (*letter).write(label, bytes) });
+        let former = self.letter.write(|letter| unsafe { (*letter).write(label, sent) });
         // Release: pairs with the Acquire in `holds`.
         self.ready.store(number + 1, Ordering::Release);
         former
@@ -188,7 +222,7 @@ impl Slot {
     }
 
     /// Takes the message out. The caller holds the receiver's `incoming` and has found that the slot holds a message.
-    fn take(&self) -> (Label, Vec<u8>) {
+    fn take(&self) -> (Label, Body) {
         // SAFETY: as in `look`; and `incoming` is exclusive.
         self.letter.write(|letter| unsafe { ((*letter).label, (*letter).take()) })
     }
@@ -211,10 +245,10 @@ impl Rank {
             if !slot.holds(*next) {
                 return wakers;
             }
-            let (label, bytes) = slot.take();
+            let (label, body) = slot.take();
             slot.empty(*next);
             *next += 1;
-            wakers.extend(self.inbox.put(Message { source, label, bytes }));
+            wakers.extend(self.inbox.put(Arrival { source, label, body }));
         }
     }
 
@@ -269,9 +303,13 @@ impl Mail {
         &self.ranks[self.rank]
     }
 
-    /// Reads the next message of a channel in place, if the message matches and the inbox is idle. Spins for a while if
-    /// the channel is empty.
-    fn read_from_channel<R>(&self, pattern: &Pattern, read: impl FnOnce(Envelope, &[u8]) -> R) -> Option<R> {
+    /// Reads the next message of a channel in place, or takes its announcement, if the message matches and the inbox is
+    /// idle. Spins for a while if the channel is empty.
+    fn read_from_channel<R>(
+        &self,
+        pattern: &Pattern,
+        read: impl FnOnce(Envelope, &mut Incoming<'_>) -> Result<R, Error>,
+    ) -> Option<Found<R>> {
         let (here, source) = (self.here(), pattern.source?);
         let channel = here.channels.get(source)?;
         let mut spins = SPINS;
@@ -283,15 +321,22 @@ impl Mail {
             let number = incoming[source];
             let slot = channel.slot(number);
             if slot.holds(number) {
-                let label = slot.look(|letter| letter.label);
+                let (label, length, is_pipelined) =
+                    slot.look(|letter| (letter.label, letter.length, letter.pipelined.is_some()));
                 if !pattern.matches(source, label) {
                     return None;
                 }
-                let envelope = |letter: &Letter| Envelope { source, label, length: letter.length };
-                let outcome = slot.look(|letter| read(envelope(letter), letter.bytes()));
+                if is_pipelined {
+                    let (label, body) = slot.take();
+                    slot.empty(number);
+                    incoming[source] += 1;
+                    return Some(Found::Announced(Arrival { source, label, body }));
+                }
+                let envelope = Envelope { source, label, length };
+                let outcome = slot.look(|letter| read(envelope, &mut Incoming::complete(letter.bytes(), &self.memory)));
                 slot.empty(number);
                 incoming[source] += 1;
-                return Some(outcome);
+                return Some(Found::Read(outcome));
             }
             // Spins without the lock, because a sender may need the lock.
             drop(incoming);
@@ -300,6 +345,45 @@ impl Mail {
                 spin_loop();
             }
         }
+    }
+
+    /// Puts a message into the channel to its receiver, or into the receiver's inbox if there is no channel.
+    fn put(&self, to: usize, label: Label, sent: Sent<'_>) {
+        let (source, receiver) = (self.rank, &self.ranks[to]);
+        let Some(channel) = receiver.channels.get(source) else {
+            let body = match sent {
+                Sent::Bytes(bytes) => Body::Bytes(self.owned(bytes)),
+                Sent::Pipelined(message) => Body::Pipelined(Box::new(message)),
+            };
+            receiver.inbox.deliver(Arrival { source, label, body });
+            return;
+        };
+        let mut wakers = Vec::new();
+        let mut outgoing = self.outgoing.lock();
+        let number = outgoing[to];
+        let slot = channel.slot(number);
+        if !slot.is_free_for(number) {
+            wakers = receiver.drain_from(source, &mut receiver.incoming.lock());
+            assert!(slot.is_free_for(number), "all slots of the channel were emptied");
+        }
+        let former = slot.fill(number, label, sent);
+        outgoing[to] = number + 1;
+        drop(outgoing);
+        self.memory.give_back(former);
+        // Orders the slot before the look at `sleeping`. Pairs with the fence in `Rank::poll`.
+        fence(Ordering::SeqCst);
+        // Relaxed: ordered by the fence.
+        if receiver.sleeping.load(Ordering::Relaxed) != 0 {
+            wakers.extend(receiver.drain_from(source, &mut receiver.incoming.lock()));
+        }
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Announces a message to another rank, and then copies it.
+    fn pipeline(&self, to: usize, label: Label, (body, end): (&[u8], &[u8])) {
+        let (pipeline, follower) = Pipeline::new(body.len(), end, self.memory.clone());
+        self.put(to, label, Sent::Pipelined(follower));
+        pipeline.fill(body);
     }
 }
 
@@ -317,31 +401,28 @@ impl Fabric for Mail {
     }
 
     fn send(&self, to: usize, label: Label, bytes: Cow<'_, [u8]>) -> Result<(), Error> {
-        let (source, receiver) = (self.rank, &self.ranks[to]);
-        let Some(channel) = receiver.channels.get(source) else {
-            receiver.inbox.deliver(Message { source, label, bytes: self.owned(bytes) });
-            return Ok(());
-        };
-        let mut wakers = Vec::new();
-        let mut outgoing = self.outgoing.lock();
-        let number = outgoing[to];
-        let slot = channel.slot(number);
-        if !slot.is_free_for(number) {
-            wakers = receiver.drain_from(source, &mut receiver.incoming.lock());
-            assert!(slot.is_free_for(number), "all slots of the channel were emptied");
+        match &bytes {
+            Cow::Borrowed(bytes)
+                if to != self.rank
+                    && let Some(parts) = pipeline::divided(&[bytes]) =>
+            {
+                self.pipeline(to, label, parts);
+            }
+            _ => self.put(to, label, Sent::Bytes(bytes)),
         }
-        let former = slot.fill(number, label, bytes);
-        outgoing[to] = number + 1;
-        drop(outgoing);
-        self.memory.give_back(former);
-        // Orders the slot before the look at `sleeping`. Pairs with the fence in `Rank::poll`.
-        fence(Ordering::SeqCst);
-        // Relaxed: ordered by the fence.
-        if receiver.sleeping.load(Ordering::Relaxed) != 0 {
-            wakers.extend(receiver.drain_from(source, &mut receiver.incoming.lock()));
-        }
-        wakers.into_iter().for_each(Waker::wake);
         Ok(())
+    }
+
+    fn send_parts(&self, to: usize, label: Label, parts: &[&[u8]]) -> Result<(), Error> {
+        if to != self.rank
+            && let Some(parts) = pipeline::divided(parts)
+        {
+            self.pipeline(to, label, parts);
+            return Ok(());
+        }
+        let mut bytes = self.memory(parts.iter().map(|part| part.len()).sum());
+        parts.iter().for_each(|part| bytes.extend_from_slice(part));
+        self.send(to, label, Cow::Owned(bytes))
     }
 
     fn poll_receive(
@@ -352,16 +433,17 @@ impl Fabric for Mail {
         context: &mut Context<'_>,
     ) -> Poll<Result<Message, Error>> {
         if turn.number().is_none() {
-            let read = |envelope: Envelope, bytes: &[u8]| Message {
-                source: envelope.source,
-                label: envelope.label,
-                bytes: bytes.to_vec(),
+            let read = |envelope: Envelope, message: &mut Incoming<'_>| {
+                Ok(Message { source: envelope.source, label: envelope.label, bytes: message.take()? })
             };
-            if let Some(message) = self.read_from_channel(pattern, read) {
-                return Poll::Ready(Ok(message));
+            match self.read_from_channel(pattern, read) {
+                Some(Found::Read(message)) => return Poll::Ready(message),
+                Some(Found::Announced(arrival)) => return Poll::Ready(arrival.into_message(&self.memory)),
+                None => {}
             }
         }
-        self.here().poll(|inbox| inbox.poll_receive(pattern, turn, waiting_in, context))
+        let arrived = self.here().poll(|inbox| inbox.poll_take(pattern, turn, waiting_in, context))?;
+        arrived.map(|arrival| arrival.into_message(&self.memory))
     }
 
     fn poll_in_background(
@@ -371,11 +453,13 @@ impl Fabric for Mail {
         waiting_in: &'static str,
         context: &mut Context<'_>,
     ) -> Poll<Result<Message, Error>> {
-        if turn.number().is_none() {
+        let arrived = if turn.number().is_none() {
             // The first poll tells the senders that a receive waits. From then on, they put messages into the inbox.
-            return self.here().poll(|inbox| inbox.poll_receive(pattern, turn, waiting_in, context));
-        }
-        self.here().inbox.poll_receive(pattern, turn, waiting_in, context)
+            self.here().poll(|inbox| inbox.poll_take(pattern, turn, waiting_in, context))?
+        } else {
+            self.here().inbox.poll_take(pattern, turn, waiting_in, context)?
+        };
+        arrived.map(|arrival| arrival.into_message(&self.memory))
     }
 
     fn poll_read(
@@ -384,16 +468,17 @@ impl Fabric for Mail {
         turn: &mut Ticket,
         waiting_in: &'static str,
         context: &mut Context<'_>,
-        read: &mut dyn FnMut(Envelope, &[u8]),
+        read: &mut Reader<'_>,
     ) -> Poll<Result<(), Error>> {
-        if turn.number().is_none() && self.read_from_channel(pattern, &mut *read).is_some() {
-            return Poll::Ready(Ok(()));
+        if turn.number().is_none() {
+            match self.read_from_channel(pattern, &mut *read) {
+                Some(Found::Read(outcome)) => return Poll::Ready(outcome),
+                Some(Found::Announced(arrival)) => return Poll::Ready(arrival.read(&self.memory, read)),
+                None => {}
+            }
         }
-        let received = self.here().poll(|inbox| inbox.poll_receive(pattern, turn, waiting_in, context));
-        received.map_ok(|message| {
-            read(message.envelope(), &message.bytes);
-            self.memory.give_back(message.bytes);
-        })
+        let arrived = self.here().poll(|inbox| inbox.poll_take(pattern, turn, waiting_in, context))?;
+        arrived.map(|arrival| arrival.read(&self.memory, read))
     }
 
     fn memory(&self, length: usize) -> Vec<u8> {
