@@ -431,7 +431,7 @@ pub(super) fn quoting_of(head: &[u8]) -> Quoting {
         })
         .count();
     let escape = (has_escapes && pairs(b'\\') > 0 && doubled == 0).then_some(b'\\');
-    Quoting { quote, escape, is_tolerant: true }
+    Quoting { quote, escape, is_tolerant: true, may_be_open: true }
 }
 
 /// Lays out existing fields and reads their columns.

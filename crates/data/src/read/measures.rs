@@ -203,7 +203,7 @@ pub(super) fn rows<'a>(mut source: Source<'a>, selection: &Selection) -> Result<
         source,
         csv::Written {
             delimiter: dialect.delimiter.map_or(b',', |delimiter| delimiter as u8),
-            quoting: Quoting { is_tolerant: false, ..quoting },
+            quoting: Quoting { may_be_open: false, ..quoting },
             lines: framed.line(0).saturating_sub(1) as usize,
             has_header: dialect.header_rows > 0,
             forms: chosen.iter().chain(&weights).map(form_of).collect(),

@@ -28,13 +28,16 @@ pub(crate) struct Quoting {
     pub(crate) quote: u8,
     /// The escape before a quote within quotes, if quotes are not doubled.
     pub(crate) escape: Option<u8>,
-    /// Whether an opening quote that is never closed counts as a letter.
+    /// Whether a quote in the wrong place counts as a letter.
     pub(crate) is_tolerant: bool,
+    /// Whether a field may lack its closing quote, if the reader is tolerant: its opening quote then counts as a letter.
+    /// A stream cannot report this in time, so it refuses such a field.
+    pub(crate) may_be_open: bool,
 }
 
 impl Default for Quoting {
     fn default() -> Self {
-        Quoting { quote: b'"', escape: None, is_tolerant: false }
+        Quoting { quote: b'"', escape: None, is_tolerant: false, may_be_open: false }
     }
 }
 
@@ -165,6 +168,9 @@ impl<'a> Records<'a> {
                         if quoting.is_tolerant && !is_looked_at {
                             is_looked_at = true;
                             if !self.closes(length)? {
+                                if !quoting.may_be_open {
+                                    return Err(self.not_closed(first_line));
+                                }
                                 let (_, count) = self.stray.unwrap_or((0, 0));
                                 self.stray = Some((self.stray.map_or(first_line, |(line, _)| line), count + 1));
                                 break length - 1;
@@ -178,7 +184,7 @@ impl<'a> Records<'a> {
                             return Err(self.too_long(first_line, scan.is_open()));
                         }
                         if !self.source.more(Some(self.lines))? {
-                            if scan.is_open() && !quoting.is_tolerant {
+                            if scan.is_open() && !quoting.may_be_open {
                                 return Err(self.not_closed(first_line));
                             }
                             if length == 0 {

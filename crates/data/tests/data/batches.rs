@@ -203,3 +203,33 @@ fn rows_some_at_a_time_are_written_as_the_first_ones_show() {
     let error = batches.next(100_000).unwrap_err().to_string();
     assert_eq!(error, "t.csv, line 60002, column 1 (\"a\"): expected a finite number, found \"3.5\"");
 }
+
+#[test]
+fn quotes_in_the_wrong_place_are_the_same_letters_in_a_stream() {
+    // By strict rules, the quotes of this line pair up differently, and its third field is 4.
+    let odd = b"a,\"b\t,\"\"5,\"c\"\"\"c,\"\"4,\xff\xff\"c\"\"\"7\"\n";
+    for text in [&odd[..], b"x,y\n5' 3\",1\n\"a \"b\" c\",2\n", b"name,x\n\"the \"old\" one\",3\nb,4\n"] {
+        let selection = Selection::default();
+        let points = points_from(text, "t.csv", &selection).unwrap();
+        let mut batches = Batches::new(text, "t.csv", &selection).unwrap();
+        let batch = batches.next(9).unwrap().unwrap();
+        assert_eq!((batch.columns(), batch.values()), (points.columns(), points.values()));
+        assert!(batches.next(9).unwrap().is_none());
+    }
+    // All rows are read with a note; a stream has already given out rows when it finds this out.
+    let open = b"name,x\na,1\n\"b,2\nc,3\n";
+    let points = points_from(&open[..], "t.csv", &Selection::default()).unwrap();
+    assert_eq!(points.values(), [1.0, 2.0, 3.0]);
+    assert!(
+        points
+            .notes()
+            .iter()
+            .any(|note| note.contains("line 3: Lehr reads an unclosed quote as an ordinary character"))
+    );
+    let refusal = Batches::new(&open[..], "t.csv", &Selection::default()).and_then(|mut batches| batches.next(9));
+    let refusal = refusal.unwrap_err().to_string();
+    assert!(
+        refusal.contains("t.csv, line 3") && refusal.contains("a quote that opens a field to be closed"),
+        "{refusal}"
+    );
+}
