@@ -392,7 +392,12 @@ lab-ports-quick: $(LAB) peers-ports peers-go ## the same, a few cases in under t
 
 OVERHEAD_RECORD ?= lab/records/local/overhead.json
 
-lab-overhead: $(LAB) $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## what is lost by dividing a run among threads, processes and both (goes on with OVERHEAD_RECORD if that is there)
+peers-overhead: ## the program in C that lab-overhead measures beside ours; skipped where there is no C compiler
+	@mkdir -p target/peers/overhead
+	@if ! command -v cc >/dev/null; then echo "peers-overhead: skipped, there is no C compiler"; \
+	else cc -O3 -march=native -o target/peers/overhead/padding lab/runners/c/padding.c -lpthread; fi
+
+lab-overhead: $(LAB) peers-overhead $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## what is lost by dividing a run among threads, processes and both (goes on with OVERHEAD_RECORD if that is there)
 	@$(LAB) overhead --record $(OVERHEAD_RECORD) $(if $(LEHR_MPIEXEC),--mpiexec $(LEHR_MPIEXEC))
 
 SCALE_RECORD ?= lab/records/local/scale.json

@@ -14,7 +14,7 @@ from parts import cell_rows, definitions, of, opening, others, tally, worst, wri
 
 PATTERNS = ("rendezvous", "spawned")
 COMPARED = (*PATTERNS, "requests", "regions")
-WITH_TABLES = (*COMPARED, "spare workers", "rings", "posting", "posting rate", "pending", "allocations", "idle")
+WITH_TABLES = (*COMPARED, "spare workers", "rings", "posting", "posting rate", "stages", "pending", "allocations", "idle")
 COPY = "floor: C memcpy"
 HAND_OVER = "floor: C memcpy and a hand-over"
 
@@ -201,6 +201,54 @@ def posting(figures, paper, reasons):
     yield from bandwidths({key: engines.get("lehr") for key, engines in all_rates.items() if "lehr" in engines}, paper)
 
 
+def divided(figures):
+    """Returns the figures of the divided computation: {(messages, cores): {engine: {stages: figure}}}."""
+    found = {}
+    for figure in of(figures, "stages"):
+        place = re.match(r"(.+), P = (\d+), (\d+) stages$", figure["case"])
+        engines = found.setdefault((place[1], int(place[2])), {})
+        engines.setdefault(figure["engine"], {})[int(place[3])] = figure
+    return found
+
+
+def overhead_us(by_stages, stages):
+    """Returns the overhead of a stage in microseconds: what a run takes longer than with one stage, for each stage."""
+    return (by_stages[stages]["median"] - by_stages[1]["median"]) / stages * 1e6
+
+
+def stages(figures, paper):
+    found = divided(figures)
+    if not found:
+        return
+    yield "## A fixed computation in more and more stages"
+    yield ""
+    yield f"{commanded('stages')} (001 figures 2 to 6 and 8, 002 figure 5). Each rank has a core, and computes the same number of units in all, divided into stages with messages between them."
+    yield "Seconds of the run. *Overhead*: what the run takes longer than with one stage, for each stage, in µs."
+    yield ""
+    for (messages, cores), engines in found.items():
+        yield f"### {messages[0].upper()}{messages[1:]}, {cores} cores"
+        yield ""
+        ours = next(by_stages for engine, by_stages in engines.items() if engine.startswith("lehr"))
+        heads = ["stages", "lehr", "overhead", *(engine for engine in engines if not engine.startswith("lehr"))]
+
+        def lines():
+            for count in sorted(ours):
+                own = digits(overhead_us(ours, count)) if 1 in ours and count > 1 else ABSENT
+                others = (spread(by_stages[count]) if count in by_stages else ABSENT for engine, by_stages in engines.items() if not engine.startswith("lehr"))
+                yield [f"{count:,}", spread(ours[count]), own, *others]
+
+        yield from table(heads, lines())
+    yield "The papers' overheads, µs a stage, beside ours on the cores of this machine:"
+    yield ""
+    rows = []
+    for row in paper["overheads"]:
+        engines = next((engines for (messages, _), engines in found.items() if messages == row["messages"]), {})
+        ours = next((by_stages for engine, by_stages in engines.items() if engine.startswith("lehr")), {})
+        own = digits(overhead_us(ours, row["stages"])) if {1, row["stages"]} <= set(ours) else ABSENT
+        rows.append([row["messages"], str(row["cores"]), f"{row['stages']:,}", *(digits(value) for value in row["us"]), own])
+    yield from table(["messages", "cores", "up to stages", *(f"CCR, {machine}" for machine in paper["machines"]), "lehr"], rows)
+
+
 def resources(figures):
     if of(figures, "pending"):
         yield "## Receives that wait"
@@ -261,6 +309,7 @@ def page(figures, holders, reasons, papers, about):
     yield from paper_002(figures, papers["002"])
     yield from services(found, figures)
     yield from posting(figures, papers["001"]["bandwidths"], reasons)
+    yield from stages(figures, papers["001"]["divided"])
     yield from resources(figures)
     yield from others(figures, WITH_TABLES)
 

@@ -57,6 +57,17 @@ class Page(unittest.TestCase):
     def page(self, figures, about=None):
         return "\n".join(ports.page(figures, [HOLDER], REASONS, self.papers, about or {}))
 
+    def test_a_divided_computation_has_the_overhead_of_a_stage_beside_the_papers(self):
+        def divided(engine, seconds, count):
+            return figure(engine, seconds, experiment="stages", case=f"pipeline, P = 2, {count} stages", unit="s", stages=count)
+
+        figures = [figure("lehr ports", 0.3), divided("lehr ports", 10.0, 1), divided("lehr ports", 10.5, 1_000_000), divided("fast", 10.2, 1_000_000)]
+        text = self.page(figures)
+        self.assertIn("### Pipeline, 2 cores", text)
+        self.assertRegex(text, r"\| 1,000,000 \| \*\*10\.50\*\* .*\| 0\.500 \| .*10\.20")
+        self.assertRegex(text, r"\| pipeline \| 4 \| 1,000,000 \| 4\.63 \| 9\.25 \| 0\.500 \|")
+        self.assertRegex(text, r"\| exchange \| 4 \| 1,000,000 \| 20\.90 \| 40\.40 \| · \|")
+
     def test_a_lost_cell_stands_in_the_summary_with_its_reason(self):
         text = self.page([figure("lehr ports", 0.6), figure("fast", 0.3)])
         self.assertIn("Behind in 1 of 1 cells", text)

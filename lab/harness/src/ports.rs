@@ -14,6 +14,7 @@ pub mod posting;
 pub mod rendezvous;
 pub mod services;
 pub mod spawned;
+pub mod stages;
 
 use anyhow::Result;
 
@@ -23,7 +24,7 @@ use crate::bench::{Bench, Lab, Stop, table};
 use definition::Definition;
 
 /// The description of this lab. Its cases have names such as `rendezvous exchange, P = 2, 0 units`, and `spare
-/// workers`, `requests`, `rings`, `regions`, `posting`, `allocations`, `pending`, `idle`.
+/// workers`, `requests`, `rings`, `regions`, `posting`, `stages`, `allocations`, `pending`, `idle`.
 pub const LAB: Lab = Lab {
     name: "ports",
     folder: "target/peers/ports",
@@ -47,7 +48,8 @@ pub const LAB: Lab = Lab {
 };
 
 /// The experiments with many small cases, each in its own table with a line for each figure.
-const LISTED: [&str; 7] = ["spare workers", "rings", "posting rate", "posting", "pending", "allocations", "idle"];
+const LISTED: [&str; 8] =
+    ["spare workers", "rings", "posting rate", "posting", stages::STAGES, "pending", "allocations", "idle"];
 
 /// Measures the requested cases and prints tables or an array of records. It calls `stop` between samples to learn
 /// whether to end.
@@ -83,6 +85,9 @@ fn cases(bench: &mut Bench, definition: &Definition, options: &Options) -> Resul
     }
     if options.wants("posting") {
         posting::run(bench, definition, rounds)?;
+    }
+    if options.wants(stages::STAGES) {
+        stages::run(bench, definition, rounds)?;
     }
     if options.wants("allocations") {
         pending::allocations(bench)?;

@@ -45,6 +45,8 @@ pub struct Definition {
     pub posting_units: Vec<u32>,
     /// The minimum number of bytes that a sample of posting copies.
     pub posting_bytes: f64,
+    /// The computation that is divided into more and more stages.
+    pub staged: Staged,
     /// The numbers of workers of the idle dispatchers.
     pub idle_workers: Vec<usize>,
     /// The seconds for which an idle dispatcher is observed.
@@ -55,6 +57,21 @@ pub struct Definition {
     pub ring_ranks: Vec<usize>,
     /// The numbers of workers for the rings.
     pub ring_workers: Vec<usize>,
+}
+
+/// A fixed computation, and its divisions into stages.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Staged {
+    /// The number of units of computation of each rank, a multiple of each number of stages.
+    pub units: usize,
+    /// The numbers of stages.
+    pub stages: Vec<usize>,
+    /// The patterns of messages after each stage.
+    pub patterns: Vec<Pattern>,
+    /// The lengths of the arrays that each stage copies, in cases of their own.
+    pub array_doubles: Vec<usize>,
+    /// Only floors take part, and peers whose engines' names contain one of these texts.
+    pub peers: Vec<String>,
 }
 
 /// The cells of every combination of patterns, ranks and computation in one form.

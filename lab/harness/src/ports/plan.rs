@@ -2,6 +2,7 @@
 
 use super::definition::Definition;
 use super::pattern::{Form, Run};
+use super::stages;
 use crate::bench::Bench;
 use crate::bench::estimate::{AROUND_SAMPLE, Plan};
 use crate::bench::session::Options;
@@ -45,6 +46,19 @@ pub fn of(bench: &Bench, definition: &Definition, options: &Options) -> Plan {
     }
     if options.wants("posting") {
         add_posting(&mut plan, definition, sides);
+    }
+    if options.wants(stages::STAGES) {
+        let staged = &definition.staged;
+        let taking = engines.iter().filter(|(_, name)| staged.peers.iter().any(|part| name.contains(part.as_str())));
+        for divided in stages::cases(definition, bench.cores) {
+            if bench.knows(stages::STAGES, &divided.case(), Some(divided.cores)) {
+                continue;
+            }
+            // A stage of the slowest side takes at most ten microseconds.
+            let each = staged.units as f64 * sides.unit + divided.stages as f64 * 1e-5 + AROUND_SAMPLE;
+            let samples = (2 + taking.clone().count()) * rounds;
+            plan.add(format!("{} {}", stages::STAGES, divided.case()), samples as f64 * each);
+        }
     }
     if options.wants("allocations") {
         plan.add("allocations".into(), 5.0);

@@ -24,6 +24,9 @@ use crate::bench::figure::{Figure, Samples};
 use crate::bench::{Bench, PeerEngine};
 use crate::measure::now;
 
+/// The maximum number of stages before the clock starts.
+const WARM_UP_MAX: usize = 100_000;
+
 /// The engine that only copies.
 pub const COPY: &str = "floor: C memcpy";
 
@@ -61,6 +64,8 @@ struct Posting {
     cores: usize,
     units: u32,
     times: usize,
+    /// Whether the messages are timed apart from the computation between them.
+    is_timed_apart: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -89,7 +94,8 @@ pub fn run(bench: &mut Bench, definition: &Definition, rounds: usize) -> Result<
                         continue;
                     }
                     let times = times(definition, doubles, computation, bench.unit_ns);
-                    let posting = Posting { mode, doubles, cores, units: computation, times };
+                    let posting =
+                        Posting { mode, doubles, cores, units: computation, times, is_timed_apart: computation > 0 };
                     measure(bench, posting, (word, &case), floor, rounds)?;
                 }
             }
@@ -152,14 +158,32 @@ pub fn gigabytes_a_second(doubles: usize, cores: usize, microseconds: f64) -> f6
     (8 * doubles * cores) as f64 / (microseconds * 1e3)
 }
 
-/// The start and end of a rank's messages, and the seconds of the messages alone if there is computation between them.
+/// The start and end of a rank's stages, and the seconds of the messages alone if they are timed apart.
 struct Taken {
     from: Instant,
     to: Instant,
     messages: Option<f64>,
 }
 
+/// Returns the seconds of a run of `times` stages, each with `units` of computation and a copy to the next place of a
+/// large array, on this many cores.
+///
+/// # Errors
+/// Returns an error if the dispatcher does not start, or if no time has passed.
+pub fn run_of(doubles: usize, cores: usize, units: u32, times: usize) -> Result<f64> {
+    let (whole, _) =
+        seconds(Posting { mode: Mode::Stepped(2_000_000), doubles, cores, units, times, is_timed_apart: false })?;
+    Ok(whole)
+}
+
 fn ours(posting: Posting) -> Result<f64> {
+    let (whole, messages) = seconds(posting)?;
+    Ok(messages.unwrap_or(whole))
+}
+
+/// Returns the seconds from the first start to the last end, and the seconds of the messages alone if they are timed
+/// apart.
+fn seconds(posting: Posting) -> Result<(f64, Option<f64>)> {
     let dispatcher = Dispatcher::new(posting.cores)?;
     let ready: Vec<Port<()>> = (0..posting.cores).map(|_| Port::new()).collect();
     let ranks: Vec<_> = (0..posting.cores).map(|own| rank(posting, own, ready.clone())).collect();
@@ -172,9 +196,8 @@ fn ours(posting: Posting) -> Result<f64> {
     let to = taken.iter().map(|rank| rank.to).max();
     let whole = from.zip(to).map_or(0.0, |(from, to)| to.duration_since(from).as_secs_f64());
     let messages = taken.iter().filter_map(|rank| rank.messages).reduce(f64::max);
-    let seconds = messages.unwrap_or(whole);
-    ensure!(seconds > 0.0, "no time has passed");
-    Ok(seconds)
+    ensure!(messages.unwrap_or(whole) > 0.0, "no time has passed");
+    Ok((whole, messages))
 }
 
 /// Runs one rank: it warms up, waits for the others, and then measures.
@@ -183,7 +206,7 @@ async fn rank(posting: Posting, own: usize, ready: Vec<Port<()>>) -> Taken {
     // Yielding lets other workers take the other ranks.
     yield_now().await;
     // The warm-up fills caches and touches pages.
-    stages.run(1 + posting.times / 4);
+    stages.run(1 + (posting.times / 4).min(WARM_UP_MAX));
     for (other, port) in ready.iter().enumerate() {
         if other != own {
             port.post(()).expect("the port stays open");
@@ -194,7 +217,7 @@ async fn rank(posting: Posting, own: usize, ready: Vec<Port<()>>) -> Taken {
     }
     let from = now();
     let messages = stages.run(posting.times);
-    Taken { from, to: now(), messages: (posting.units > 0).then_some(messages) }
+    Taken { from, to: now(), messages: posting.is_timed_apart.then_some(messages) }
 }
 
 /// The arrays of a rank.
@@ -220,19 +243,21 @@ impl Stages {
         Self { posting, source, large, spare, port: Port::new(), at: 0, x: 1 }
     }
 
-    /// Runs this many stages; returns the seconds of their messages if there is computation between them, otherwise 0.
+    /// Runs this many stages; returns the seconds of their messages if they are timed apart, otherwise 0.
     fn run(&mut self, times: usize) -> f64 {
         let computation = self.posting.units;
         let mut seconds = 0.0;
         for stage in 0..times as u64 {
-            if computation == 0 {
+            if self.posting.is_timed_apart {
+                let from = now();
                 self.message(stage);
-                continue;
+                seconds += now().duration_since(from).as_secs_f64();
+            } else {
+                self.message(stage);
             }
-            let from = now();
-            self.message(stage);
-            seconds += now().duration_since(from).as_secs_f64();
-            self.x = units(self.x, computation);
+            if computation > 0 {
+                self.x = units(self.x, computation);
+            }
         }
         std::hint::black_box(self.x);
         seconds
@@ -291,7 +316,11 @@ mod tests {
         for (mode, _) in MODES {
             for cores in [1, 2] {
                 for units in [0, 1] {
-                    assert!(ours(Posting { mode, doubles: 1000, cores, units, times: 5 }).unwrap() > 0.0);
+                    assert!(
+                        ours(Posting { mode, doubles: 1000, cores, units, times: 5, is_timed_apart: units > 0 })
+                            .unwrap()
+                            > 0.0
+                    );
                 }
             }
         }
@@ -299,7 +328,14 @@ mod tests {
 
     #[test]
     fn a_stepped_array_is_filled_place_by_place_and_wraps() {
-        let mut stages = Stages::new(Posting { mode: Mode::Stepped(30), doubles: 10, cores: 1, units: 0, times: 4 });
+        let mut stages = Stages::new(Posting {
+            mode: Mode::Stepped(30),
+            doubles: 10,
+            cores: 1,
+            units: 0,
+            times: 4,
+            is_timed_apart: false,
+        });
         let mut places = Vec::new();
         for stage in 0..4 {
             stages.message(stage);
