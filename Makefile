@@ -392,10 +392,11 @@ lab-ports-quick: $(LAB) peers-ports peers-go ## the same, a few cases in under t
 
 OVERHEAD_RECORD ?= lab/records/local/overhead.json
 
-peers-overhead: ## the program in C that lab-overhead measures beside ours; skipped where there is no C compiler
+peers-overhead: ## the programs in C that lab-overhead measures beside ours; skipped where there is no C compiler
 	@mkdir -p target/peers/overhead
 	@if ! command -v cc >/dev/null; then echo "peers-overhead: skipped, there is no C compiler"; \
-	else cc -O3 -march=native -o target/peers/overhead/padding lab/runners/c/padding.c -lpthread; fi
+	else for program in padding kernel_stages; do \
+		cc -O3 -march=native -o target/peers/overhead/$$program lab/runners/c/$$program.c -lpthread -lm || exit 1; done; fi
 
 lab-overhead: $(LAB) peers-overhead $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## what is lost by dividing a run among threads, processes and both (goes on with OVERHEAD_RECORD if that is there)
 	@$(LAB) overhead --record $(OVERHEAD_RECORD) $(if $(LEHR_MPIEXEC),--mpiexec $(LEHR_MPIEXEC))

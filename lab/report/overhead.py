@@ -217,10 +217,11 @@ def stages(figures):
         return
     yield "## How evenly ranks run"
     yield ""
-    yield "`lehr lab overhead --only stages`: the kernel alone, n points of each rank and K centres, in stages that all ranks begin together; the synchronisation is not counted."
+    yield "`lehr lab overhead --only stages`: the kernel alone, n points of each rank and K centres, in stages that all ranks begin together; the synchronisation is not counted. *C*: threads or processes that meet at a lock, with a kernel in C."
     yield ""
     for experiment, title in titles.items():
-        found = {(figure["case"].removeprefix("stages, "), figure["layout"]): figure for figure in of(figures, experiment)}
+        # The engine is the layout, after "C, " for the program in C.
+        found = {(figure["case"].removeprefix("stages, "), figure["engine"]): figure for figure in of(figures, experiment)}
         if found:
             cases, layouts = unique(case for case, _ in found), unique(layout for _, layout in found)
             yield f"### {title}"
