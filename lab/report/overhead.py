@@ -106,6 +106,17 @@ def pairs(figures):
     yield from pivot("case", unique(case for case, _ in found), unique(layout for _, layout in found), lambda case, layout: found.get((case, layout)))
 
 
+def census(figures):
+    found = {(figure["case"].removeprefix("census, "), figure["layout"]): figure for figure in of(figures, "overhead") if figure.get("method") == "census"}
+    if not found:
+        return
+    yield "### Of the census"
+    yield ""
+    yield "`lehr lab overhead --only census`: census blocks of three states, weighted by their inhabitants, against the number of clusters (000 figure 2 (a), 004 figure 2 (a))."
+    yield ""
+    yield from pivot("case", unique(case for case, _ in found), unique(layout for _, layout in found), lambda case, layout: found.get((case, layout)))
+
+
 def engines(figures):
     """Yields the section for 003 figure 9."""
     found = {(figure["case"].removeprefix("pairs, "), figure["layout"]): figure for figure in of(figures, "ports less loop")}
@@ -271,6 +282,7 @@ def page(figures, about):
         yield "## Overheads"
         yield ""
         yield from overheads(figures)
+        yield from census(figures)
         yield from pairs(figures)
         yield from engines(figures)
         yield "## Laws"

@@ -29,6 +29,8 @@ pub struct Definition {
     pub by_grain: Cases,
     /// The cases for the dependence on the number of clusters.
     pub by_clusters: Cases,
+    /// The numbers of clusters of the census blocks, for 000 figure 2 (a) and 004 figure 2 (a).
+    pub census_clusters: Vec<usize>,
     /// The cases of pairwise clustering, for the models of 003.
     pub pairs: Cases,
     /// The maps, for 003 figures 15 to 20.
@@ -74,13 +76,29 @@ pub struct Cases {
     pub clusters: Vec<usize>,
 }
 
+/// The number of census blocks.
+pub const CENSUS_ROWS: usize = 201_174;
+
 /// The data that describe the items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// The coordinates of the items: clustering of vectors.
     Points,
+    /// The coordinates of the census blocks, with their inhabitants as weights: clustering of vectors.
+    Census,
     /// Only the distances of the items: pairwise clustering, the method of 003.
     Pairs,
+}
+
+impl Method {
+    /// Returns the name of the method in records; `None` for points of a mixture.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Points => None,
+            Self::Census => Some("census"),
+            Self::Pairs => Some("pairs"),
+        }
+    }
 }
 
 /// A problem that is solved in every layout.
@@ -97,10 +115,7 @@ pub struct Case {
 impl Case {
     /// Returns the name of the case in records.
     pub fn name(self) -> String {
-        let method = match self.method {
-            Method::Points => "",
-            Method::Pairs => "pairs, ",
-        };
+        let method = self.method.name().map_or(String::new(), |name| format!("{name}, "));
         format!("{method}N = {}, K = {}", self.rows, self.clusters)
     }
 }
@@ -109,8 +124,13 @@ impl Definition {
     /// Returns all problems, each once.
     pub fn cases(&self) -> Vec<Case> {
         let mut cases = Vec::new();
-        let groups =
-            [(Method::Points, &self.by_grain), (Method::Points, &self.by_clusters), (Method::Pairs, &self.pairs)];
+        let census = Cases { rows: vec![CENSUS_ROWS], clusters: self.census_clusters.clone() };
+        let groups = [
+            (Method::Points, &self.by_grain),
+            (Method::Points, &self.by_clusters),
+            (Method::Census, &census),
+            (Method::Pairs, &self.pairs),
+        ];
         for (method, group) in groups {
             for &clusters in &group.clusters {
                 for &rows in &group.rows {
@@ -149,6 +169,7 @@ mod tests {
         let wanted = |case: &Case| {
             let groups = match case.method {
                 Method::Points => vec![&full.by_grain, &full.by_clusters],
+                Method::Census => return case.rows == CENSUS_ROWS && full.census_clusters.contains(&case.clusters),
                 Method::Pairs => vec![&full.pairs],
             };
             groups.iter().any(|group| group.rows.contains(&case.rows) && group.clusters.contains(&case.clusters))
@@ -156,10 +177,12 @@ mod tests {
         assert!(cases.iter().all(wanted));
         assert!((1..cases.len()).all(|place| !cases[..place].contains(&cases[place])));
         let of_pairs = full.pairs.rows.len() * full.pairs.clusters.len();
-        assert_eq!(cases.len(), 6 * 2 + 4 - 2 + of_pairs);
+        assert_eq!(cases.len(), 6 * 2 + 4 - 2 + full.census_clusters.len() + of_pairs);
         // A law with one factor needs at least two sizes.
         assert!(of_pairs > 1);
         assert_eq!(Case { method: Method::Pairs, rows: 10, clusters: 2 }.name(), "pairs, N = 10, K = 2");
+        assert_eq!(Case { method: Method::Points, rows: 10, clusters: 2 }.name(), "N = 10, K = 2");
+        assert_eq!(lehr_data::datasets::census_blocks().len(), CENSUS_ROWS);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
-use lehr_data::{Points, read};
+use lehr_data::{Points, datasets, read};
 use lehr_mining::anneal::Silent;
 use lehr_mining::vector::{Model, Parameters};
 use lehr_mining::{pairwise, smacof};
@@ -36,6 +36,8 @@ const TEMPERATURE: f64 = 0.01;
 pub enum Task {
     /// Makes whole clustering runs of points.
     Cluster(Problem),
+    /// Makes whole clustering runs of the census blocks.
+    Census(Problem),
     /// Makes whole pairwise clustering runs of the same points by their distances alone.
     Pairs(Problem),
     /// Makes whole maps of dissimilarities.
@@ -120,8 +122,9 @@ impl Task {
     /// Returns the errors of the method, and an error if runs are not bit-identical.
     pub fn work(&self, job: Option<Job>) -> Result<Answer> {
         match self {
-            Self::Cluster(problem) => {
-                let points = problem.points()?;
+            Self::Cluster(problem) | Self::Census(problem) => {
+                let is_census = matches!(self, Self::Census(_));
+                let points = if is_census { datasets::census_blocks() } else { problem.points()? };
                 // Passes over all rows can be divided; passes over a summary are too short for that.
                 let parameters = Parameters { clusters: Some(problem.clusters), exact: true, ..Parameters::default() };
                 let execution = problem.execution(job)?;

@@ -92,6 +92,7 @@ pub fn measure(
             };
             let task = match case.method {
                 Method::Points => Task::Cluster(problem),
+                Method::Census => Task::Census(problem),
                 Method::Pairs => Task::Pairs(problem),
             };
             let answer = match starter.run(layout, &task) {
@@ -122,7 +123,7 @@ fn figures(case: Case, sides: &[Side], seconds: &[Vec<f64>], imbalances: &[f64])
     for ((side, taken), imbalance) in sides.iter().zip(seconds).zip(imbalances) {
         let of = |experiment: &str, unit: &str, samples: Vec<f64>| {
             let figure = Figure::new(experiment, &name, &side.name(), unit, samples);
-            let method = (case.method == Method::Pairs).then(|| "pairs".to_owned());
+            let method = case.method.name().map(str::to_owned);
             Figure { method, ..figure.of(case.rows, case.clusters, side.layout) }
         };
         figures.push(Figure { imbalance: Some(*imbalance), ..of("run", "s", taken.clone()) });
