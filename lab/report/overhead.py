@@ -95,26 +95,23 @@ def overheads(figures):
         yield from pivot("K", sorted(by_rows[rows]), layouts, lambda clusters, layout: found.get((rows, clusters, layout)))
 
 
-def pairs(figures):
-    found = {(figure["case"].removeprefix("pairs, "), figure["layout"]): figure for figure in of(figures, "overhead") if figure.get("method") == "pairs"}
-    if not found:
-        return
-    yield "### Of pairwise clustering"
-    yield ""
-    yield "`lehr lab overhead --only pairs`: 003's method. Every rank has its rows of the matrix of distances; the memberships of all items are gathered each sweep."
-    yield ""
-    yield from pivot("case", unique(case for case, _ in found), unique(layout for _, layout in found), lambda case, layout: found.get((case, layout)))
+#: The tables of overheads by case and layout, apart from those of points: the method, the title, and the text after the command.
+METHODS = (
+    ("census", "Of the census", "census blocks of three states, weighted by their inhabitants, against the number of clusters (000 figure 2 (a), 004 figure 2 (a))."),
+    ("pairs", "Of pairwise clustering", "003's method. Every rank has its rows of the matrix of distances; the memberships of all items are gathered each sweep."),
+    ("sequences", "Of gene sequences", "003's method on Alu repeats compared by local alignments (003 figures 4 to 11; the paper's own sequences were not published)."),
+)
 
 
-def census(figures):
-    found = {(figure["case"].removeprefix("census, "), figure["layout"]): figure for figure in of(figures, "overhead") if figure.get("method") == "census"}
-    if not found:
-        return
-    yield "### Of the census"
-    yield ""
-    yield "`lehr lab overhead --only census`: census blocks of three states, weighted by their inhabitants, against the number of clusters (000 figure 2 (a), 004 figure 2 (a))."
-    yield ""
-    yield from pivot("case", unique(case for case, _ in found), unique(layout for _, layout in found), lambda case, layout: found.get((case, layout)))
+def by_method(figures):
+    for method, title, text in METHODS:
+        found = {(figure["case"].removeprefix(f"{method}, "), figure["layout"]): figure for figure in of(figures, "overhead") if figure.get("method") == method}
+        if found:
+            yield f"### {title}"
+            yield ""
+            yield f"`lehr lab overhead --only {method}`: {text}"
+            yield ""
+            yield from pivot("case", unique(case for case, _ in found), unique(layout for _, layout in found), lambda case, layout, found=found: found.get((case, layout)))
 
 
 def engines(figures):
@@ -282,8 +279,7 @@ def page(figures, about):
         yield "## Overheads"
         yield ""
         yield from overheads(figures)
-        yield from census(figures)
-        yield from pairs(figures)
+        yield from by_method(figures)
         yield from engines(figures)
         yield "## Laws"
         yield ""

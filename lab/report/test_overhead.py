@@ -19,6 +19,13 @@ def text(figures, about=None):
 
 
 class Page(unittest.TestCase):
+    def test_the_census_pairs_and_sequences_have_tables_of_their_own(self):
+        figures = [figure("overhead", f"{method}, N = 100, K = 3", "ranks 2x1x1", 0.125, method=method, layout="2x1x1") for method in ("census", "pairs", "sequences")]
+        text = "\n".join(overhead.page([measured(1000, 10, "2x1x1", 0.5), *figures], {}))
+        for title in ("### Of the census", "### Of pairwise clustering", "### Of gene sequences"):
+            self.assertIn(title, text)
+        self.assertEqual(text.count("| N = 100, K = 3 | **0.125**"), 3)
+
     def test_overheads_stand_by_grain_and_by_clusters(self):
         figures = [measured(rows, 10, layout, 400 / rows) for rows in (1000, 2000) for layout in ("2x1x1", "1x4x1")]
         figures += [measured(2000, clusters, "2x1x1", 0.05) for clusters in (20, 40)]

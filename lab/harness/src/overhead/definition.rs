@@ -33,6 +33,8 @@ pub struct Definition {
     pub census_clusters: Vec<usize>,
     /// The cases of pairwise clustering, for the models of 003.
     pub pairs: Cases,
+    /// The cases of pairwise clustering of gene sequences, for 003 figures 4 to 11.
+    pub sequences: Cases,
     /// The maps, for 003 figures 15 to 20.
     pub scaling: Maps,
     /// The layouts of the ranks, without those that have more ranks than cores. The layout of one rank is always
@@ -88,6 +90,8 @@ pub enum Method {
     Census,
     /// Only the distances of the items: pairwise clustering, the method of 003.
     Pairs,
+    /// The dissimilarities of Alu repeats, which 003 clustered too, by local alignments: pairwise clustering.
+    Sequences,
 }
 
 impl Method {
@@ -97,6 +101,7 @@ impl Method {
             Self::Points => None,
             Self::Census => Some("census"),
             Self::Pairs => Some("pairs"),
+            Self::Sequences => Some("sequences"),
         }
     }
 }
@@ -130,6 +135,7 @@ impl Definition {
             (Method::Points, &self.by_clusters),
             (Method::Census, &census),
             (Method::Pairs, &self.pairs),
+            (Method::Sequences, &self.sequences),
         ];
         for (method, group) in groups {
             for &clusters in &group.clusters {
@@ -171,15 +177,17 @@ mod tests {
                 Method::Points => vec![&full.by_grain, &full.by_clusters],
                 Method::Census => return case.rows == CENSUS_ROWS && full.census_clusters.contains(&case.clusters),
                 Method::Pairs => vec![&full.pairs],
+                Method::Sequences => vec![&full.sequences],
             };
             groups.iter().any(|group| group.rows.contains(&case.rows) && group.clusters.contains(&case.clusters))
         };
         assert!(cases.iter().all(wanted));
         assert!((1..cases.len()).all(|place| !cases[..place].contains(&cases[place])));
-        let of_pairs = full.pairs.rows.len() * full.pairs.clusters.len();
-        assert_eq!(cases.len(), 6 * 2 + 4 - 2 + full.census_clusters.len() + of_pairs);
+        let of = |cases: &Cases| cases.rows.len() * cases.clusters.len();
+        let (of_pairs, of_sequences) = (of(&full.pairs), of(&full.sequences));
+        assert_eq!(cases.len(), 6 * 2 + 4 - 2 + full.census_clusters.len() + of_pairs + of_sequences);
         // A law with one factor needs at least two sizes.
-        assert!(of_pairs > 1);
+        assert!(of_pairs > 1 && of_sequences > 1);
         assert_eq!(Case { method: Method::Pairs, rows: 10, clusters: 2 }.name(), "pairs, N = 10, K = 2");
         assert_eq!(Case { method: Method::Points, rows: 10, clusters: 2 }.name(), "N = 10, K = 2");
         assert_eq!(lehr_data::datasets::census_blocks().len(), CENSUS_ROWS);

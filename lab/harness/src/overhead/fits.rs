@@ -1,6 +1,6 @@
 //! Fits laws to the overheads of a record. For points, the law is `a + b/n` for each layout and number of clusters (002
-//! and 004 figure 1, E25). For pairs (003's own method) and for points, there are 003's models without intercept, for
-//! threads and for processes.
+//! and 004 figure 1, E25). For pairs and sequences (003's own method) and for points, there are 003's models without
+//! intercept, for threads and for processes.
 //!
 //! Every law is fitted to each round separately, so that a coefficient has a minimum, a median and a maximum like every
 //! other figure. The record also names the points that a law leaves out.
@@ -16,7 +16,8 @@ pub const DERIVED: [&str; 4] = ["fit", "residual", "left out", "not fitted"];
 /// One overhead: its case, and its value in each round.
 #[derive(Clone, Debug)]
 struct Point {
-    is_pairs: bool,
+    /// The method; `None` for points.
+    method: Option<String>,
     rows: f64,
     clusters: usize,
     layout: Layout,
@@ -31,7 +32,8 @@ impl Point {
 
     /// Returns the method and the number of clusters.
     fn problem(&self) -> String {
-        format!("{}K = {}", if self.is_pairs { "pairs, " } else { "" }, self.clusters)
+        let method = self.method.as_ref().map_or(String::new(), |method| format!("{method}, "));
+        format!("{method}K = {}", self.clusters)
     }
 
     fn ranks(&self) -> f64 {
@@ -100,7 +102,7 @@ pub fn figures(figures: &[Figure]) -> Vec<Figure> {
             found.extend(fitted(law, &name, &members));
         }
     };
-    group(&BY_GRAIN, &|point| (!point.is_pairs).then(|| format!("{}, {}", point.problem(), point.layout)));
+    group(&BY_GRAIN, &|point| point.method.is_none().then(|| format!("{}, {}", point.problem(), point.layout)));
     group(&BY_RANKS_AND_ROWS, &|point| Some(format!("{}, {}", point.problem(), kind(point.layout))));
     for law in &BY_RANKS {
         group(law, &|point| Some(format!("{}, N = {}, {}", point.problem(), point.rows, kind(point.layout))));
@@ -112,7 +114,7 @@ fn point(figure: &Figure) -> Option<Point> {
     // The census has one number of rows, so no law in the number of rows can be fitted to it.
     (figure.experiment == "overhead" && figure.method.as_deref() != Some("census")).then_some(())?;
     Some(Point {
-        is_pairs: figure.method.as_deref() == Some("pairs"),
+        method: figure.method.clone(),
         rows: figure.rows? as f64,
         clusters: figure.clusters?,
         layout: figure.layout.as_deref()?.parse().ok()?,
@@ -221,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_have_the_models_of_003_to_themselves() {
+    fn pairs_and_sequences_have_the_models_of_003_to_themselves() {
         let pairs = |rows: usize, layout: &str, f: f64| Figure {
             method: Some("pairs".into()),
             ..overhead(rows, 10, layout, &[f])
@@ -229,11 +231,16 @@ mod tests {
         let mut measured: Vec<Figure> =
             [("2x1x1", 2.0), ("4x1x1", 4.0), ("8x1x1", 8.0)].map(|(layout, p)| pairs(1000, layout, 0.03 * p)).into();
         measured.push(pairs(2000, "2x1x1", 0.03));
+        measured.extend(
+            [("2x1x1", 0.02), ("4x1x1", 0.04)]
+                .map(|(layout, f)| Figure { method: Some("sequences".into()), ..overhead(1000, 10, layout, &[f]) }),
+        );
         // These points have the same sizes, and ten times the loss.
         measured.extend([("2x1x1", 0.6), ("4x1x1", 0.7)].map(|(layout, f)| overhead(1000, 10, layout, &[f])));
         let fits = figures(&measured);
         assert!((found(&fits, "fit", "a₁p; pairs, K = 10, N = 1000, threads", "a₁").median - 0.03).abs() < 1e-12);
         assert!((found(&fits, "fit", "a₁p/N; pairs, K = 10, threads", "a₁").median - 30.0).abs() < 1e-9);
+        assert!((found(&fits, "fit", "a₁p; sequences, K = 10, N = 1000, threads", "a₁").median - 0.01).abs() < 1e-12);
         assert!(!fits.iter().any(|figure| figure.case.starts_with("a + b/n; pairs")));
     }
 

@@ -104,7 +104,11 @@ pub fn measure(
     Ok(Some(figures(&name(set), items, sides, &seconds)))
 }
 
-fn write(path: &Path, matrix: &Dissimilarities) -> Result<()> {
+/// Writes a matrix for the processes of jobs.
+///
+/// # Errors
+/// Returns an error if the file cannot be written.
+pub(super) fn write(path: &Path, matrix: &Dissimilarities) -> Result<()> {
     let mut file = AtomicFile::create(path)?;
     let row = |i: usize, row: &mut [f64]| {
         for (j, value) in row.iter_mut().enumerate() {

@@ -40,6 +40,13 @@ pub enum Task {
     Census(Problem),
     /// Makes whole pairwise clustering runs of the same points by their distances alone.
     Pairs(Problem),
+    /// Makes whole pairwise clustering runs of dissimilarities.
+    Sequences {
+        /// The size of the problem and the engine.
+        problem: Problem,
+        /// The path of the dissimilarities.
+        matrix: PathBuf,
+    },
     /// Makes whole maps of dissimilarities.
     Scale(Scaling),
     /// Runs only the kernel, in stages that all ranks begin together.
@@ -130,15 +137,8 @@ impl Task {
                 let execution = problem.execution(job)?;
                 repeated(problem.runs, || Ok(Ended::of_points(&run_with(&points, &parameters, &execution)?)))
             }
-            Self::Pairs(problem) => {
-                let matrix = distances(&problem.points()?)?;
-                let parameters =
-                    pairwise::Parameters { clusters: Some(problem.clusters), ..pairwise::Parameters::default() };
-                let execution = problem.execution(job)?;
-                repeated(problem.runs, || {
-                    Ok(Ended::of_pairs(&pairwise::cluster(&matrix, None, &parameters, &execution, &mut Silent)?))
-                })
-            }
+            Self::Pairs(problem) => problem.pairwise(&distances(&problem.points()?)?, job),
+            Self::Sequences { problem, matrix } => problem.pairwise(&read::dissimilarities::matrix(matrix)?, job),
             Self::Scale(scaling) => {
                 let matrix = read::dissimilarities::matrix(&scaling.matrix)?;
                 let execution = execution(&scaling.engine, scaling.threads, job)?;
@@ -163,6 +163,15 @@ impl Task {
 impl Problem {
     fn points(&self) -> Result<Points> {
         Ok(inputs::mixture(self.rows, self.dimension, self.clusters, DEVIATION)?.0)
+    }
+
+    /// Makes whole pairwise clustering runs.
+    fn pairwise(&self, matrix: &Dissimilarities, job: Option<Job>) -> Result<Answer> {
+        let parameters = pairwise::Parameters { clusters: Some(self.clusters), ..pairwise::Parameters::default() };
+        let execution = self.execution(job)?;
+        repeated(self.runs, || {
+            Ok(Ended::of_pairs(&pairwise::cluster(matrix, None, &parameters, &execution, &mut Silent)?))
+        })
     }
 
     fn execution(&self, job: Option<Job>) -> Result<Execution> {

@@ -7,8 +7,10 @@ use lehr_ranks::{Engine, Layout};
 use super::definition::{Case, Definition, Method};
 use super::figure::Figure;
 use super::launch::Starter;
+use super::scaling;
 use super::task::{Answer, Problem, Task};
 use crate::measure::Spread;
+use crate::{dissimilarities, output};
 
 /// An engine in a layout, which solves the problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +76,12 @@ pub fn measure(
     let mut seconds = vec![Vec::with_capacity(rounds); sides.len()];
     let mut imbalances = vec![1.0; sides.len()];
     let mut expected = None;
+    let folder = tempfile::tempdir()?;
+    let matrix = folder.path().join("matrix.npy");
+    if case.method == Method::Sequences {
+        output::note(&format!("{}: comparing all pairs", case.name()));
+        scaling::write(&matrix, &dissimilarities::alu_repeats(case.rows)?.0)?;
+    }
     // A job warms up by itself, so every round counts.
     for round in 0..rounds {
         for turn in 0..sides.len() {
@@ -94,6 +102,7 @@ pub fn measure(
                 Method::Points => Task::Cluster(problem),
                 Method::Census => Task::Census(problem),
                 Method::Pairs => Task::Pairs(problem),
+                Method::Sequences => Task::Sequences { problem, matrix: matrix.clone() },
             };
             let answer = match starter.run(layout, &task) {
                 // Ctrl-C ends the job too.
