@@ -3,8 +3,8 @@
 //! By MPI, a long message is copied three times. The sender copies it, because a send does not wait. MPI copies it into
 //! memory of the receiver's process, and the receiver copies it to its destination. Here, the sender announces the
 //! message by a short frame. Then it copies the message, piece by piece, into *places* in its segment of the window, and
-//! the receiver follows. So two copies are left, and they overlap. For the meaning of the
-//! announcement, see [`lehr_ranks::fabric::pipeline`].
+//! the receiver follows. So two copies are left, and they overlap. For the meaning of the announcement, see
+//! [`lehr_ranks::fabric::pipeline`].
 //!
 //! A message gets a few places at the start. The receiver returns each place that it has read, and the sender uses it
 //! again. If the places are full and the receiver has not begun, the sender does not wait. It copies the rest of the
