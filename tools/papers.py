@@ -1,4 +1,5 @@
-"""Checks that docs/papers.md has a row for every numbered place of the five papers, and that every file and test in a row exists.
+"""Checks that docs/papers.md has a row for every numbered place of the five papers, with a file, and a test for each table and figure. Every file and test in a row
+must exist.
 
 Usage: papers.py. Prints one line for each fault; exit code 1 if there is any.
 """
@@ -55,14 +56,18 @@ def place_faults(found):
 
 
 def name_faults(root, number, cells):
-    """Returns the missing files and tests of one row; also rows that name neither a file nor say that they are not done yet."""
+    """Returns the missing files and tests of one row; also rows that name no file, and tables and figures without a test."""
     faults = []
     if len(cells) != 5:
         return [f"docs/papers.md, line {number}: expected 5 cells, found {len(cells)}"]
     if "@" in "".join(cells):
         faults.append(f"docs/papers.md, line {number}: a placeholder was left")
     if not cells[2]:
-        faults.append(f"docs/papers.md, line {number}: names no file and does not say `not yet (part)`")
+        faults.append(f"docs/papers.md, line {number}: names no file")
+    if re.search("not (yet|taken)", cells[2]):
+        faults.append(f"docs/papers.md, line {number}: {cells[0]} has no code")
+    if cells[0].startswith(("Table", "Fig.")) and not cells[3]:
+        faults.append(f"docs/papers.md, line {number}: {cells[0]} has no test")
     for path, item in NAMED.findall(" ".join(cells[2:])):
         file = root / path
         if not file.exists():
@@ -83,8 +88,7 @@ def main():
     for fault in faults:
         print(fault)
     if not faults:
-        empty = sum("not yet" in cells[2] for _, _, cells in rows((ROOT / "docs/papers.md").read_text(encoding="utf-8")))
-        print(f"papers: {len(found)} places, {len(found) - empty} with code, {empty} not yet")
+        print(f"papers: {len(found)} places with code, each table and figure with a test")
     return 1 if faults else 0
 
 

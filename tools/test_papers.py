@@ -33,11 +33,15 @@ class Papers(unittest.TestCase):
             folder = Path(name)
             (folder / "lab").mkdir()
             (folder / "lab/a.rs").write_text("fn it_holds() {}")
-            row = lambda cell: ["Fig. 1", "text", cell, "", ""]
+            row = lambda cell: ["Sec. 1", "text", cell, "", ""]
             self.assertEqual(papers.name_faults(folder, 1, row("`lab/a.rs::it_holds`")), [])
             self.assertEqual(len(papers.name_faults(folder, 1, row("`lab/a.rs::it_fails`"))), 1)
             self.assertEqual(len(papers.name_faults(folder, 1, row("`lab/b.rs`"))), 1)
             self.assertEqual(len(papers.name_faults(folder, 1, row(""))), 1)
+            self.assertEqual(len(papers.name_faults(folder, 1, row("not yet (a part)"))), 1)
+            figure = lambda test: ["Fig. 1", "text", "`lab/a.rs`", test, ""]
+            self.assertEqual(len(papers.name_faults(folder, 1, figure(""))), 1)
+            self.assertEqual(papers.name_faults(folder, 1, figure("`lab/a.rs::it_holds`")), [])
 
 
 if __name__ == "__main__":

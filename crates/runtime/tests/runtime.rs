@@ -16,6 +16,8 @@ mod capacity;
 mod choice;
 #[path = "runtime/context.rs"]
 mod context;
+#[path = "runtime/examples.rs"]
+mod examples;
 #[path = "runtime/exchange.rs"]
 mod exchange;
 #[path = "runtime/fork_join.rs"]

@@ -69,3 +69,24 @@ fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
     let text = String::from_utf8_lossy(&answer.stdout).into_owned();
     answer.status.success().then(|| text.lines().next().map(String::from)).flatten().filter(|line| !line.is_empty())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_names_the_machine() {
+        let machine = Machine::look();
+        assert!(machine.threads > 0 && machine.system.contains(std::env::consts::ARCH));
+        assert!(machine.rust == "unknown" || machine.rust.starts_with("rustc "), "{}", machine.rust);
+        for fact in [&machine.processor, &machine.system, &machine.c_compiler, &machine.commit] {
+            assert!(!fact.is_empty() && machine.line().contains(fact.as_str()), "{machine:?}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_is_missing_or_fails_prints_no_line() {
+        assert_eq!(first_line("no such program", &[]), None);
+        assert_eq!(first_line("false", &[]), None);
+    }
+}
