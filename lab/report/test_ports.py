@@ -61,10 +61,11 @@ class Page(unittest.TestCase):
         def divided(engine, seconds, count):
             return figure(engine, seconds, experiment="stages", case=f"pipeline, P = 2, {count} stages", unit="s", stages=count)
 
-        figures = [figure("lehr ports", 0.3), divided("lehr ports", 10.0, 1), divided("lehr ports", 10.5, 1_000_000), divided("fast", 10.2, 1_000_000)]
+        figures = [figure("lehr ports", 0.3), divided("lehr ports", 10.0, 1) | {"max": 10.1}, divided("lehr ports", 10.5, 1_000_000) | {"min": 10.4}, divided("lehr ports", 10.1, 100), divided("fast", 10.2, 1_000_000)]
         text = self.page(figures)
         self.assertIn("### Pipeline, 2 cores", text)
         self.assertRegex(text, r"\| 1,000,000 \| \*\*10\.50\*\* .*\| 0\.500 \| .*10\.20")
+        self.assertRegex(text, r"\| 100 \| \*\*10\.10\*\* .*\| · \| · \|")
         self.assertRegex(text, r"\| pipeline \| 4 \| 1,000,000 \| 4\.63 \| 9\.25 \| 0\.500 \|")
         self.assertRegex(text, r"\| exchange \| 4 \| 1,000,000 \| 20\.90 \| 40\.40 \| · \|")
 

@@ -30,7 +30,7 @@ static double now(void) {
 static uint64_t units(uint64_t x, int count) {
     uint64_t factor = 6364136223846793005ull, increment = 1442695040888963407ull;
     __asm__ volatile("" : "+r"(factor), "+r"(increment));
-    for (int i = 0; i < count * UNIT_STEPS; i++) x = x * factor + increment;
+    for (int64_t i = 0; i < (int64_t)count * UNIT_STEPS; i++) x = x * factor + increment;
     __asm__ volatile("" : "+r"(x));
     return x;
 }
