@@ -265,9 +265,7 @@ impl Fabric for Endpoint {
                 return Ok(());
             }
         }
-        let mut bytes = self.memory(parts.iter().map(|part| part.len()).sum());
-        parts.iter().for_each(|part| bytes.extend_from_slice(part));
-        self.send(to, label, Cow::Owned(bytes))
+        self.send(to, label, Cow::Owned(self.joined(parts)))
     }
 
     fn poll_read(
@@ -281,7 +279,7 @@ impl Fabric for Endpoint {
         if turn.number().is_none() {
             let mut frame = [0; SHORT];
             if let Some((envelope, length)) = self.take_near(pattern, &mut frame) {
-                return Poll::Ready(read(envelope, &mut Incoming::complete(&frame[..length], self.here.post.memory())));
+                return Poll::Ready(read(envelope, &mut Incoming::complete(&frame[..length])));
             }
         }
         let arrived = self.poll_take(pattern, turn, waiting_in, context)?;

@@ -218,21 +218,17 @@ impl Loan {
 
     /// Copies the body, after the announcement. Returns the rest that did not get a place.
     pub(crate) fn fill(&self, body: &[u8], memory: &Memory) -> Vec<u8> {
-        let pieces = body.chunks(PIECE);
-        for (number, piece) in pieces.enumerate() {
-            let start = number * PIECE;
-            if number >= self.places.len() {
-                // The piece goes where an earlier piece is, once that has been read.
-                let earlier = (number + 1).saturating_sub(self.places.len()) * PIECE;
-                let is_read = || !self.places.is_empty() && self.progress.read() >= earlier;
-                if !is_read() {
-                    if self.places.is_empty() || !self.progress.has_begun() {
-                        return self.fill_rest(body, number, memory);
-                    }
-                    if !follow(|| is_read().then_some(true).or(self.progress.is_finished().then_some(false))) {
-                        // The receiver wanted no more.
-                        return Vec::new();
-                    }
+        for (number, piece) in body.chunks(PIECE).enumerate() {
+            // The piece goes where an earlier piece is, once that has been read. The first pieces need no earlier one.
+            let earlier = (number + 1).saturating_sub(self.places.len()) * PIECE;
+            let is_read = || self.progress.read() >= earlier;
+            if !is_read() {
+                if self.places.is_empty() || !self.progress.has_begun() {
+                    return self.fill_rest(body, number, memory);
+                }
+                if !follow(|| is_read().then_some(true).or(self.progress.is_finished().then_some(false))) {
+                    // The receiver wanted no more.
+                    return Vec::new();
                 }
             }
             let place = self.places[number % self.places.len()];
@@ -240,7 +236,7 @@ impl Loan {
             // from it: it has read the earlier piece, or there was none.
             streaming::copy(piece, unsafe { slice::from_raw_parts_mut(self.area.place(place).cast(), piece.len()) });
             self.progress.put(number, place);
-            self.progress.report_copied(start + piece.len());
+            self.progress.report_copied(number * PIECE + piece.len());
         }
         Vec::new()
     }
@@ -281,8 +277,7 @@ pub(crate) struct Lent {
     length: usize,
     end: Vec<u8>,
     progress: Progress<&'static [Word]>,
-    has_read: bool,
-    /// After that, the sender may use the slot for another message.
+    /// Whether the message has been read. The sender may then use the slot for another message.
     has_finished: bool,
 }
 
@@ -293,7 +288,7 @@ impl Lent {
         let field = |place: usize| usize::try_from(u64::from_le_bytes(fields.as_chunks::<8>().0[place])).ok();
         let (slot, length) = (field(0)?, field(1)?);
         let progress = neighbour.area.progress(slot)?;
-        Some(Self { neighbour, length, end: end.to_vec(), progress, has_read: false, has_finished: false })
+        Some(Self { neighbour, length, end: end.to_vec(), progress, has_finished: false })
     }
 
     /// Copies the first `length` bytes of the body to `to`, once, and returns the slot to the sender.
@@ -301,7 +296,7 @@ impl Lent {
     /// # Safety
     /// At `to` are `length` bytes that may be written, and nothing else accesses them.
     unsafe fn take(&mut self, to: *mut u8, length: usize) -> Result<(), Error> {
-        assert!(!std::mem::replace(&mut self.has_read, true), "a message is read once");
+        assert!(!self.has_finished, "a message is read once");
         // SAFETY: the caller vouches for the memory.
         let read = unsafe { self.follow(to, length) };
         self.finish();

@@ -241,7 +241,7 @@ impl Traffic {
     /// Notes that a long message has been copied, and keeps its rest until the receiver has finished.
     pub(crate) fn lent(&mut self, loan: &Loan, rest: Vec<u8>) {
         if let Some(window) = &mut self.window {
-            window.sending().copied(loan, rest);
+            window.sending.copied(loan, rest);
         }
     }
 
@@ -253,7 +253,7 @@ impl Traffic {
     /// Takes back the memory of long messages whose receivers have finished.
     fn free_lent(&mut self) {
         if let Some(window) = &mut self.window {
-            window.sending().free(|rest| self.memory.give_back(rest));
+            window.sending.free(|rest| self.memory.give_back(rest));
         }
     }
 
@@ -327,16 +327,14 @@ impl Traffic {
         }
         let (until, between) = self.looks;
         self.looks.0 = until.checked_sub(1).unwrap_or(between - 1);
-        if until == 0 {
-            self.free_lent();
-        }
         // If MPI has transfers in progress, polls MPI at once. Otherwise, polls it for new messages only from time to
         // time.
         if until == 0 || self.counts != (0, 0) { self.progress_far() } else { Ok(()) }
     }
 
-    /// Polls MPI: begins to receive new frames, and completes transfers.
+    /// Polls MPI: begins to receive new frames, and completes transfers. Also frees what was lent.
     fn progress_far(&mut self) -> Result<(), Error> {
+        self.free_lent();
         while let Some(found) = self.mpi.find(self.comm, TAG)? {
             let (source, length) = (found.source, found.length);
             let mut frame = self.memory.take(length);

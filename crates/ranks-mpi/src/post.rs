@@ -108,8 +108,8 @@ impl Post {
         counter.link.traffic().send(process, bytes)
     }
 
-    /// Sends a long message to a process that can read the memory of this process: announces the message, and then
-    /// copies it. Returns whether this was possible; otherwise the message must go as a frame.
+    /// Sends a long message to a process of this machine: announces the message, and then copies it. Returns whether
+    /// this was possible; otherwise the message must go as a frame.
     pub(crate) fn lend(&self, process: usize, (body, end): (&[u8], &[u8]), trailer: Trailer) -> Result<bool, Error> {
         let mut counter = self.counter.lock();
         let traffic = counter.link.traffic();
@@ -226,9 +226,10 @@ impl Counter {
             return Ok(());
         }
         if run < self.run {
-            // The frame's receiver has ended, so nothing will miss the frame. The sender of a lent message is told.
+            // The frame's receiver has ended, so nothing will miss the frame. Dropping a lent message returns its memory
+            // to the sender.
             if kind == Kind::Lent {
-                drop(self.link.traffic().neighbour(source).and_then(|neighbour| Lent::announced(neighbour, &bytes)));
+                drop(self.lent(source, &bytes)?);
             }
             return Ok(());
         }
@@ -238,6 +239,11 @@ impl Counter {
             Kind::Ended => self.inboxes.iter().for_each(|inbox| inbox.end(from, None)),
             Kind::Failed => self.inboxes.iter().for_each(|inbox| inbox.end(from, Some(context as usize))),
             Kind::Message | Kind::Lent => {
+                let body = if kind == Kind::Lent {
+                    Body::Pipelined(Box::new(self.lent(source, &bytes)?))
+                } else {
+                    Body::Bytes(bytes)
+                };
                 let threads = self.inboxes.len();
                 let place = to.checked_sub(process * threads);
                 let Some(inbox) = place.and_then(|place| self.inboxes.get(place)) else {
@@ -247,19 +253,18 @@ impl Counter {
                     );
                     return Err(Error::Call { function: "MPI_Imrecv", message });
                 };
-                let body = if kind == Kind::Lent {
-                    let neighbour = self.link.traffic().neighbour(source);
-                    let Some(lent) = neighbour.and_then(|neighbour| Lent::announced(neighbour, &bytes)) else {
-                        let message = format!("process {source} announced a message that cannot be read");
-                        return Err(Error::Call { function: "process_vm_readv", message });
-                    };
-                    Body::Pipelined(Box::new(lent))
-                } else {
-                    Body::Bytes(bytes)
-                };
                 inbox.deliver(Arrival { source: from, label: Label { context, tag, receipt }, body });
             }
         }
         Ok(())
+    }
+
+    /// Reads the announcement of a message that another process of this machine lends.
+    fn lent(&mut self, source: usize, announcement: &[u8]) -> Result<Lent, Error> {
+        let neighbour = self.link.traffic().neighbour(source);
+        neighbour.and_then(|neighbour| Lent::announced(neighbour, announcement)).ok_or_else(|| {
+            let message = format!("process {source} announced a message that cannot be read");
+            Error::Call { function: "MPI_Win_shared_query", message }
+        })
     }
 }

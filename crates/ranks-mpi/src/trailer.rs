@@ -36,7 +36,7 @@ pub(crate) enum Kind {
     Verdict = 4,
     /// Bytes that process 0 shares with all processes between runs.
     Word = 5,
-    /// The announcement of a long message, whose bytes the receiver reads from the sender's memory (`lent.rs`).
+    /// The announcement of a long message, whose bytes go through memory that both processes share (`lent.rs`).
     Lent = 6,
 }
 

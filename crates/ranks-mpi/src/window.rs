@@ -6,8 +6,9 @@
 //! start, because MPI knows how to share memory on this machine. A segment has a ring for the frames from each other
 //! process.
 //!
-//! Frames that are too long for a ring go by MPI, unless they are lent (`lent.rs`). If a ring is full, `link.rs` holds frames back, and keeps all frames
-//! in order. Lehr uses a window only for its memory: it uses no epochs and no one-sided calls.
+//! Frames that are too long for a ring go by MPI, unless they are lent (`lent.rs`). If a ring is full, `link.rs` holds
+//! frames back, and keeps all frames in order. Lehr uses a window only for its memory: it uses no epochs and no
+//! one-sided calls.
 //!
 //! | words of a segment | content |
 //! | --- | --- |
@@ -43,7 +44,7 @@ pub(crate) struct Window {
     /// The ring from each other process of this machine, with the number of that process.
     pub(crate) incoming: Vec<(usize, Receiver<&'static [Word]>)>,
     /// The long messages that this process sends.
-    sending: Sending,
+    pub(crate) sending: Sending,
     /// The other processes of this machine, by their number in the job.
     neighbours: Vec<Option<Neighbour>>,
     /// For each process of the job, whether it may read the memory of this process.
@@ -120,11 +121,6 @@ impl Window {
     pub(crate) fn lend(&mut self, process: usize, length: usize) -> Option<Loan> {
         self.neighbours[process]?;
         self.sending.begin(length, self.readers[process])
-    }
-
-    /// Returns the long messages that this process sends.
-    pub(crate) fn sending(&mut self) -> &mut Sending {
-        &mut self.sending
     }
 
     /// Returns another process of this machine.

@@ -22,7 +22,8 @@
 //! pending, the fabric wakes the caller, so that the caller polls again.
 
 /// Implements the receives of a fabric in this process that sorts all messages into an inbox. The fabric's method
-/// `poll` puts all arrived messages into the inbox and polls it; its method `inbox` returns the inbox.
+/// `poll` puts all arrived messages into the inbox and polls it; its method `inbox` returns the inbox. Its field `memory`
+/// is for long messages.
 macro_rules! receives_from_its_inbox {
     () => {
         fn poll_receive(
@@ -33,7 +34,7 @@ macro_rules! receives_from_its_inbox {
             context: &mut Context<'_>,
         ) -> Poll<Result<Message, Error>> {
             let arrived = self.poll(|inbox| inbox.poll_take(pattern, turn, waiting_in, context))?;
-            arrived.map(|arrival| arrival.into_message(&Memory::default()))
+            arrived.map(|arrival| arrival.into_message(&self.memory))
         }
 
         fn poll_probe(
@@ -73,7 +74,6 @@ pub mod threads;
 use std::borrow::Cow;
 use std::task::{Context, Poll, Waker};
 
-use self::memory::Memory;
 use self::pipeline::Incoming;
 use crate::communicator::Communicator;
 use crate::error::Error;
@@ -233,9 +233,14 @@ pub trait Fabric: Send + Sync {
     /// # Errors
     /// Returns the same errors as [`send`](Self::send).
     fn send_parts(&self, to: usize, label: Label, parts: &[&[u8]]) -> Result<(), Error> {
+        self.send(to, label, Cow::Owned(self.joined(parts)))
+    }
+
+    /// Returns the parts of an outgoing message in one place.
+    fn joined(&self, parts: &[&[u8]]) -> Vec<u8> {
         let mut bytes = self.memory(parts.iter().map(|part| part.len()).sum());
         parts.iter().for_each(|part| bytes.extend_from_slice(part));
-        self.send(to, label, Cow::Owned(bytes))
+        bytes
     }
 
     /// Takes the earliest message that matches, or waits for a message that does. On its first poll, a pending receive
@@ -284,7 +289,7 @@ pub trait Fabric: Send + Sync {
         read: &mut Reader<'_>,
     ) -> Poll<Result<(), Error>> {
         let received = self.poll_receive(pattern, turn, waiting_in, context)?;
-        received.map(|message| read(message.envelope(), &mut Incoming::complete(&message.bytes, &Memory::default())))
+        received.map(|message| read(message.envelope(), &mut Incoming::complete(&message.bytes)))
     }
 
     /// Returns the envelope of the earliest message that matches, without taking it; otherwise like

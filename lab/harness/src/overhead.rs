@@ -192,14 +192,14 @@ fn measure(
             None => return Ok(End::Stopped),
         }
     }
-    let ways = padding::Side::all(Path::new(padding::PROGRAM));
-    if !padded.is_empty() && ways.len() == 2 {
+    let adding = padding::Side::all(Path::new(padding::PROGRAM));
+    if !padded.is_empty() && adding.len() == 2 {
         output::note("no C program beside the sums of threads: `make peers-overhead` compiles it");
     }
     for (place, case) in padded.iter().enumerate() {
         let place = cases.len() + staged.len() + place + 1;
         output::note(&format!("[{place} of {count}] {}, {rounds} rounds", case.name()));
-        match padding::measure(*case, rounds, &ways, stop)? {
+        match padding::measure(*case, rounds, &adding, stop)? {
             Some(figures) => kept.add(figures)?,
             None => return Ok(End::Stopped),
         }

@@ -22,6 +22,7 @@ pub struct Endpoint {
     ranks: Arc<[Rank]>,
     rank: usize,
     culprit: Mutex<Option<usize>>,
+    memory: Memory,
 }
 
 struct Rank {
@@ -45,7 +46,9 @@ pub fn endpoints(size: usize) -> Vec<Endpoint> {
         Rank { stream: Mutex::new(stream), inbox: Inbox::new(rank, size) }
     };
     let ranks: Arc<[Rank]> = (0..size).map(rank).collect();
-    (0..size).map(|rank| Endpoint { ranks: ranks.clone(), rank, culprit: Mutex::default() }).collect()
+    (0..size)
+        .map(|rank| Endpoint { ranks: ranks.clone(), rank, culprit: Mutex::default(), memory: Memory::default() })
+        .collect()
 }
 
 impl Endpoint {

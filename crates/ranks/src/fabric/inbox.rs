@@ -84,7 +84,7 @@ impl Arrival {
         let envelope = self.envelope();
         match self.body {
             Body::Bytes(bytes) => {
-                read(envelope, &mut Incoming::complete(&bytes, memory))?;
+                read(envelope, &mut Incoming::complete(&bytes))?;
                 memory.give_back(bytes);
                 Ok(())
             }

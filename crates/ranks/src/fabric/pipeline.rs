@@ -207,37 +207,35 @@ impl Pipelined for Follower {
 }
 
 /// The bytes of a message, as its receiver reads them.
-pub struct Incoming<'a> {
-    bytes: Bytes<'a>,
-    memory: &'a Memory,
-}
+pub struct Incoming<'a>(Bytes<'a>);
 
 enum Bytes<'a> {
     /// All bytes, where they lie.
     Complete(&'a [u8]),
-    Pipelined(&'a mut dyn Pipelined),
-    /// All bytes of a message that was pipelined.
-    Joined(Vec<u8>),
+    /// A message that may still be being copied, and the memory in which its bytes are joined.
+    Pipelined(&'a mut dyn Pipelined, &'a Memory),
+    /// All bytes of a message that was pipelined, and the memory that they return to.
+    Joined(Vec<u8>, &'a Memory),
 }
 
 impl<'a> Incoming<'a> {
     /// Creates the view of a message whose bytes are all there.
-    pub fn complete(bytes: &'a [u8], memory: &'a Memory) -> Self {
-        Self { bytes: Bytes::Complete(bytes), memory }
+    pub fn complete(bytes: &'a [u8]) -> Self {
+        Self(Bytes::Complete(bytes))
     }
 
     /// Creates the view of a message that may still be being copied. If the receiver wants the bytes in one place, they
     /// are joined in reusable memory.
     pub fn pipelined(message: &'a mut dyn Pipelined, memory: &'a Memory) -> Self {
-        Self { bytes: Bytes::Pipelined(message), memory }
+        Self(Bytes::Pipelined(message, memory))
     }
 
     /// Returns the bytes at the end of the message that are there already. These are all bytes if none is missing.
     pub fn tail(&self) -> &[u8] {
-        match &self.bytes {
+        match &self.0 {
             Bytes::Complete(bytes) => bytes,
-            Bytes::Pipelined(message) => message.end(),
-            Bytes::Joined(bytes) => bytes,
+            Bytes::Pipelined(message, _) => message.end(),
+            Bytes::Joined(bytes, _) => bytes,
         }
     }
 
@@ -249,11 +247,11 @@ impl<'a> Incoming<'a> {
     /// # Panics
     /// Panics after [`copy`](Self::copy) of a message that was still being copied.
     pub fn bytes(&mut self) -> Result<&[u8], Error> {
-        if let Bytes::Pipelined(message) = &mut self.bytes {
-            let mut joined = self.memory.take(message.length() + message.end().len());
+        if let Bytes::Pipelined(message, memory) = &mut self.0 {
+            let mut joined = memory.take(message.length() + message.end().len());
             message.append(&mut joined)?;
             joined.extend_from_slice(message.end());
-            self.bytes = Bytes::Joined(joined);
+            self.0 = Bytes::Joined(joined, memory);
         }
         Ok(self.tail())
     }
@@ -264,11 +262,10 @@ impl<'a> Incoming<'a> {
     /// Returns [`Error::Transport`].
     pub fn take(&mut self) -> Result<Vec<u8>, Error> {
         self.bytes()?;
-        match &mut self.bytes {
-            Bytes::Joined(bytes) => Ok(std::mem::take(bytes)),
-            Bytes::Complete(bytes) => Ok(bytes.to_vec()),
-            Bytes::Pipelined(_) => unreachable!("the bytes were joined"),
+        if let Bytes::Joined(bytes, _) = &mut self.0 {
+            return Ok(std::mem::take(bytes));
         }
+        Ok(self.tail().to_vec())
     }
 
     /// Copies the first bytes of the message, as many as `into` holds. A message that is still being copied then needs no
@@ -280,7 +277,7 @@ impl<'a> Incoming<'a> {
     /// # Panics
     /// Panics if `into` is longer than the message. Panics if a message that was still being copied has been read.
     pub fn copy(&mut self, into: &mut [u8]) -> Result<(), Error> {
-        let Bytes::Pipelined(message) = &mut self.bytes else {
+        let Bytes::Pipelined(message, _) = &mut self.0 else {
             into.copy_from_slice(&self.tail()[..into.len()]);
             return Ok(());
         };
@@ -293,8 +290,8 @@ impl<'a> Incoming<'a> {
 
 impl Drop for Incoming<'_> {
     fn drop(&mut self) {
-        if let Bytes::Joined(bytes) = &mut self.bytes {
-            self.memory.give_back(std::mem::take(bytes));
+        if let Bytes::Joined(bytes, memory) = &mut self.0 {
+            memory.give_back(std::mem::take(bytes));
         }
     }
 }

@@ -38,6 +38,7 @@ pub struct Endpoint {
     /// The waker of the listener, which wakes the waiters of the inbox.
     waker: Waker,
     culprit: Mutex<Option<usize>>,
+    memory: Memory,
 }
 
 /// An inbox whose waiters are woken when the listener has something to receive.
@@ -71,6 +72,7 @@ pub fn endpoints(size: usize) -> Vec<Endpoint> {
             listener: Mutex::new(Box::pin(listener)),
             waker,
             culprit: Mutex::default(),
+            memory: Memory::default(),
         }
     };
     (0..size).map(end).collect()

@@ -2,7 +2,7 @@
 //!
 //! A copy that another core reads next leaves each of its lines, changed, in the cache of the core that wrote it. The
 //! other core fetches these lines one by one. How long this takes depends on where the two cores are: between cores
-//! without a common cache, ten times as long as reading memory. Stores past the caches ("non-temporal") write whole lines
+//! without a common cache, longer than reading memory. Stores past the caches ("non-temporal") write whole lines
 //! to memory, from where the other core reads at the usual speed. `make bench-ranks-python` shows the result.
 //!
 //! On processors other than x86-64, these functions copy as usual.

@@ -83,6 +83,16 @@ impl Starter {
     }
 }
 
+/// Runs a program in C, and returns what it printed.
+///
+/// # Errors
+/// Returns an error if the program does not start, or fails.
+pub fn printed(program: &Path, words: &[String]) -> Result<String> {
+    let output = Command::new(program).args(words).output().with_context(|| program.display().to_string())?;
+    ensure!(output.status.success(), "{}: {}", program.display(), String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?)
+}
+
 /// Returns the first line with a digit that a launcher prints about itself.
 fn version(launcher: &Path) -> Result<String> {
     let output = Command::new(launcher).arg("--version").stdin(Stdio::null()).output().map_err(|cause| {

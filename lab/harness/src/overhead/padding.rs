@@ -17,7 +17,6 @@
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Instant;
@@ -27,6 +26,7 @@ use lehr_runtime::{Dispatcher, all, block_on};
 
 use super::definition::Definition;
 use super::figure::Figure;
+use super::launch::printed;
 use crate::measure::now;
 
 /// The experiment's name in records.
@@ -139,9 +139,7 @@ impl Side {
             }
             Self::C(program) => {
                 let words = [case.threads, case.sums, case.separation, additions].map(|word| word.to_string());
-                let output = Command::new(program).args(words).output()?;
-                ensure!(output.status.success(), "{}: {}", program.display(), String::from_utf8_lossy(&output.stderr));
-                let text = String::from_utf8(output.stdout)?;
+                let text = printed(program, &words)?;
                 let numbers = text.split_whitespace().map(str::parse).collect::<Result<Vec<f64>, _>>()?;
                 let [seconds, together] = numbers[..] else { bail!("{} wrote {text:?}", program.display()) };
                 Ok(Sample { seconds, together })

@@ -6,7 +6,6 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use lehr_ranks::{Engine, Layout};
@@ -14,7 +13,7 @@ use lehr_ranks::{Engine, Layout};
 use super::definition::Definition;
 use super::figure::Figure;
 use super::fluctuation::{deviation_over_mean, median, range_over_mean};
-use super::launch::Starter;
+use super::launch::{Starter, printed};
 use super::task::{Answer, Task};
 use super::turns::Side;
 
@@ -81,10 +80,8 @@ impl Way {
             Self::C { program, layout } => {
                 let kind = if layout.processes > 1 { "processes" } else { "threads" };
                 let numbers = [layout.ranks(), rows, clusters, limits.stages].map(|number| number.to_string());
-                let output =
-                    Command::new(program).arg(kind).args(numbers).arg(limits.seconds_max.to_string()).output()?;
-                ensure!(output.status.success(), "{}: {}", program.display(), String::from_utf8_lossy(&output.stderr));
-                read(&String::from_utf8(output.stdout)?, layout.ranks())
+                let words = [&[kind.to_owned()], &numbers[..], &[limits.seconds_max.to_string()]].concat();
+                read(&printed(program, &words)?, layout.ranks())
                     .with_context(|| format!("{} wrote something else", program.display()))
             }
         }

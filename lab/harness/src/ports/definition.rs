@@ -108,6 +108,13 @@ pub struct Holder {
     pub who: String,
 }
 
+impl Staged {
+    /// Returns whether an engine of that name takes part.
+    pub fn wants_peer(&self, name: &str) -> bool {
+        name.starts_with("floor") || self.peers.iter().any(|part| name.contains(part))
+    }
+}
+
 impl Definition {
     /// Returns every cell, with the stages of a sample; the measurement sets the number of workers.
     pub fn cells(&self) -> Vec<Run> {

@@ -49,15 +49,14 @@ pub fn of(bench: &Bench, definition: &Definition, options: &Options) -> Plan {
     }
     if options.wants(stages::STAGES) {
         let staged = &definition.staged;
-        let taking = engines.iter().filter(|(_, name)| staged.peers.iter().any(|part| name.contains(part.as_str())));
+        let sides = 1 + engines.iter().filter(|(_, name)| staged.wants_peer(name)).count();
         for divided in stages::cases(definition, bench.cores) {
             if bench.knows(stages::STAGES, &divided.case(), Some(divided.cores)) {
                 continue;
             }
             // A stage of the slowest side takes at most ten microseconds.
-            let each = staged.units as f64 * sides.unit + divided.stages as f64 * 1e-5 + AROUND_SAMPLE;
-            let samples = (2 + taking.clone().count()) * rounds;
-            plan.add(format!("{} {}", stages::STAGES, divided.case()), samples as f64 * each);
+            let each = staged.units as f64 * bench.unit_ns * 1e-9 + divided.stages as f64 * 1e-5 + AROUND_SAMPLE;
+            plan.add(format!("{} {}", stages::STAGES, divided.case()), (sides * rounds) as f64 * each);
         }
     }
     if options.wants("allocations") {

@@ -99,10 +99,7 @@ pub fn cases(definition: &Definition, cores: usize) -> Vec<Divided> {
 /// # Errors
 /// Returns an error if a result of Lehr is wrong, or if a peer has ended.
 pub fn run(bench: &mut Bench, definition: &Definition, rounds: usize) -> Result<()> {
-    let wants = |name: &str| {
-        name.starts_with("floor") || definition.staged.peers.iter().any(|part| name.contains(part.as_str()))
-    };
-    let peers: Vec<_> = bench.engines().into_iter().filter(|(_, name)| wants(name)).collect();
+    let peers: Vec<_> = bench.engines().into_iter().filter(|(_, name)| definition.staged.wants_peer(name)).collect();
     for divided in cases(definition, bench.cores) {
         let case = divided.case();
         if bench.is_over() || bench.knows(STAGES, &case, Some(divided.cores)) {

@@ -333,7 +333,7 @@ impl Mail {
                     return Some(Found::Announced(Arrival { source, label, body }));
                 }
                 let envelope = Envelope { source, label, length };
-                let outcome = slot.look(|letter| read(envelope, &mut Incoming::complete(letter.bytes(), &self.memory)));
+                let outcome = slot.look(|letter| read(envelope, &mut Incoming::complete(letter.bytes())));
                 slot.empty(number);
                 incoming[source] += 1;
                 return Some(Found::Read(outcome));
@@ -420,9 +420,7 @@ impl Fabric for Mail {
             self.pipeline(to, label, parts);
             return Ok(());
         }
-        let mut bytes = self.memory(parts.iter().map(|part| part.len()).sum());
-        parts.iter().for_each(|part| bytes.extend_from_slice(part));
-        self.send(to, label, Cow::Owned(bytes))
+        self.send(to, label, Cow::Owned(self.joined(parts)))
     }
 
     fn poll_receive(
