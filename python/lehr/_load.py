@@ -25,6 +25,7 @@ from lehr.mixture import DAGaussianMixture
 from lehr.preparation import TablePreparation
 from lehr.topographic import GTM
 
+#: The estimators with a method ``save``.
 _SAVED: tuple[type[SavedMixin], ...] = (
     AgglomerativeClustering, DAClustering, DAGaussianMixture, GTM, KMeans, KMedoids, MiniBatchKMeans, PairwiseClustering, SMACOF, TablePreparation,
 )  # fmt: skip
@@ -32,13 +33,15 @@ _SAVED: tuple[type[SavedMixin], ...] = (
 _OPTIONAL = {"form", "id", "limits", "lonlat", "preparation"}
 #: The estimators of items, by the kind of their model. Their columns are dissimilarities. A cut tree has the model of a pairwise clustering.
 _ITEMS: dict[str, Any] = {"medoids": KMedoids, "pairwise": PairwiseClustering, "embedding": SMACOF}
+#: The fields that every model file has.
 _FIELDS = ("columns", "divisors", "format", "kind", "model", "shifts", "version")
 
 
 def load(path: str | PathLike[str]) -> Any:
     """Read a model: a file that ``save`` or ``export`` wrote, or the ``model.json`` in a folder of the command's results.
 
-    A model of the command can label new rows as ``lehr predict`` does. Such a model has neither the labels of the fitted rows nor the history of the run.
+    A model of the command can label new rows as ``lehr predict`` does. Such a model lacks the history of the run and, except for a :class:`PairwiseClustering`,
+    the labels of the fitted rows.
 
     Parameters
     ----------
@@ -61,8 +64,8 @@ def load(path: str | PathLike[str]) -> Any:
     Raises
     ------
     ValueError
-        If the file is not a model, is incomplete or damaged, or has another version of the format. Also if the clusters were fitted with ``--cost bernoulli``,
-        because no estimator supports this cost.
+        If the file is not a model, is incomplete or damaged, or has a format that this version of Lehr does not read. Also if the clusters were fitted with
+        ``--cost bernoulli``, because no estimator supports this cost.
     OSError
         If the file cannot be read.
 

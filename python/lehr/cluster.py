@@ -1,4 +1,4 @@
-"""Clustering by deterministic annealing, for points and for items that are given by their dissimilarities.
+"""Clustering by deterministic annealing, of points or of items by their dissimilarities.
 
 Annealing begins with one cluster at a high temperature. As the temperature falls, a cluster divides whenever its covariance makes it unstable. Therefore you
 choose no initial centres, need no restarts, and get the same result each time.
@@ -111,8 +111,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     tol : float, default=1e-4
         Iterations at a temperature end when no centre's squared move exceeds this share of the temperature, 1e-12 to 1e-2.
     overshoot : float, default=1.5
-        The refinement also tries a second result, 1 to 4: it grows to this many times ``n_clusters`` clusters, and merges clusters until ``n_clusters`` are
-        left.
+        A factor, 1 to 4. The refinement also tries a second result: it grows to this many times ``n_clusters`` clusters, and merges clusters until
+        ``n_clusters`` are left.
     patience : int, default=4
         The run ends after this many unsuccessful swaps for each cluster; 0: no swaps. With more than 4, the search continues even if the first round of swaps
         improves nothing. With an outlier radius, no swaps are tried.
@@ -184,7 +184,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     See Also
     --------
     KMeans : K-means with random initialisations, as a baseline.
-    PairwiseClustering : Annealing for items that are given by their dissimilarities.
+    PairwiseClustering : Annealing of items by their dissimilarities.
 
     References
     ----------
@@ -381,7 +381,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
 
 
 class PairwiseClustering(MembersMixin, LearntMixin, _Annealed):
-    """Clustering of items that are given by their dissimilarities.
+    """Clustering of items by their dissimilarities, which are given or computed from rows of numbers.
 
     Uses the mean-field approximation of Hofmann and Buhmann, with annealing. Dissimilarities need not form a metric, and some may be missing. With squared
     Euclidean distances, the method finds the clusters that :class:`DAClustering` finds. Lehr does not square dissimilarities; squaring them changes the
@@ -433,6 +433,12 @@ class PairwiseClustering(MembersMixin, LearntMixin, _Annealed):
         One row for each cluster: ``n_samples``, ``weight``, ``medoid``, ``medoid_mean``, ``mean_within``, ``mean_nearest``. ``medoid`` is the item with the
         lowest mean dissimilarity to the cluster, which is ``medoid_mean``. ``mean_within`` is the mean dissimilarity between members, and ``mean_nearest`` that
         from members to the nearest other cluster.
+    medoid_indices_ : ndarray of shape (n_clusters,), int64
+        The medoid of each cluster, as in ``clusters_``.
+    representatives_ : ndarray of shape (n_clusters, 3), int64
+        Three items of each cluster, from its inner, middle and outer parts.
+    cost_ : float
+        The cost of the clusters: half the sum, over clusters, of the weight times the mean dissimilarity between members.
     free_energy_, temperature_, critical_temperature_, history_, splits_, n_iter_
         The same as for :class:`DAClustering`; temperatures are in the unit of the dissimilarities.
     plateaus_ : structured ndarray or None

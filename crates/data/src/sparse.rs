@@ -3,8 +3,8 @@
 //!
 //! Examples are the word counts of a text, the purchases of a customer, and the genes observed in a cell. A row may
 //! have a hundred values in tens of thousands of columns. Rows are stored in compressed sparse row format (CSR), one
-//! after another. The columns of a row ascend, each occurs once, and no value is 0. A row may be empty.
-//! [`crate::read::svmlight`] and [`crate::read::matrix_market`] read sparse rows from files.
+//! after another. In each row, the column numbers ascend without repetition, and no stored value is 0. A row may be
+//! empty. [`crate::read::svmlight`] and [`crate::read::matrix_market`] read sparse rows from files.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ pub enum FirstColumn {
 }
 
 impl FirstColumn {
-    /// Returns the number.
+    /// Returns the number of the first column: 0 or 1.
     pub fn number(self) -> u32 {
         match self {
             FirstColumn::Zero => 0,
@@ -47,7 +47,7 @@ impl FirstColumn {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sparse {
     dimension: usize,
-    /// The first index of each row in the fields below; the last entry is the end.
+    /// The first index of each row in `columns` and `values`; the last entry is the end.
     starts: Vec<usize>,
     /// The columns of all values, ascending within a row.
     columns: Vec<u32>,
@@ -68,7 +68,7 @@ impl Sparse {
     pub const COLUMNS_MAX: usize = 1 << 24;
 
     /// Creates rows of `dimension` columns in compressed row format: row `r` has the columns and values from
-    /// `starts[r]` to `starts[r + 1]`. They may be in any order within a row; values of 0 are dropped.
+    /// `starts[r]` to `starts[r + 1]`. Within a row, columns may be in any order. Values of 0 are dropped.
     ///
     /// Cost: one pass, and a sort of each row whose columns do not ascend.
     ///
@@ -393,7 +393,8 @@ impl Sparse {
         rows
     }
 
-    /// Divides each column by a number; values that would overflow become the largest finite one.
+    /// Returns the rows with each column divided by its divisor. Values that would overflow become the largest finite
+    /// number of the same sign.
     ///
     /// # Panics
     /// Panics if there is not one finite positive divisor for each column.
@@ -478,7 +479,8 @@ impl Sparse {
         self.first_column
     }
 
-    /// Returns the name of a column: `x` and its number.
+    /// Returns the name of a column: `x` and its number, counted from the number of the first column.
+    /// [`without_unused`](Self::without_unused) does not change names.
     pub fn column_name(&self, column: usize) -> String {
         let column =
             self.kept.as_ref().map_or(column, |(kept, _)| kept.get(column).map_or(column, |kept| *kept as usize));

@@ -20,13 +20,14 @@ use crate::Error;
 use crate::dispatch;
 use crate::metric::Metric;
 
-/// The dissimilarity of two rows.
+/// A measure of the dissimilarity of two rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Measure {
     /// The root of the sum of squared differences.
     #[default]
     Euclidean,
-    /// The squared Euclidean distance, with which pairwise annealing is the same as vector annealing.
+    /// The sum of squared differences. With this measure, pairwise annealing gives the same clusters as annealing of
+    /// the rows.
     SquaredEuclidean,
     /// The sum of absolute differences.
     Manhattan,
@@ -98,10 +99,11 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// Copies the rows. Cost: one pass.
+    /// Creates a `Compared` from a copy of the rows. Cost: one pass.
     ///
     /// # Errors
-    /// Returns [`Error::Unsuited`] with the first row whose values are all equal, if the measure is the correlation.
+    /// If the measure is the correlation, returns [`Error::Unsuited`] for the first row that has several values, all
+    /// equal.
     pub fn new(rows: &Incomplete, measure: Measure) -> Result<Self, Error> {
         let (dimension, has_gaps) = (rows.dimension(), rows.missing() > 0);
         let mut values = rows.values().to_vec();
@@ -134,7 +136,7 @@ impl Compared {
         &self.values[index * self.dimension..][..self.dimension]
     }
 
-    /// Transposes a block of rows: all rows of a column, then all rows of the next column.
+    /// Returns a block of rows in column order: the values of all rows in the first column, then in the next column.
     fn across(&self, of: &[f64], rows: &Range<usize>) -> Vec<f64> {
         let of = &of[rows.start * self.dimension..rows.end * self.dimension];
         (0..self.dimension).flat_map(|column| of[column..].iter().step_by(self.dimension)).copied().collect()

@@ -30,7 +30,7 @@ pub(crate) const WEIGHTS: &str = "lehr.weights";
 pub(crate) const ID: &str = "lehr.id";
 /// The metadata key of a schema that says whether numbers may be missing.
 pub(crate) const GAPS: &str = "lehr.gaps";
-/// The metadata key of a fixed-point column that gives the value of its unit.
+/// The metadata key of a fixed-point column that gives its scale: the factor by which to multiply its stored values.
 const SCALE: &str = "lehr.scale";
 /// The metadata key that marks the numbers of a column as whole.
 pub(crate) const WHOLE: &str = "lehr.whole";
@@ -73,7 +73,7 @@ pub struct Table {
 #[derive(Debug, Default)]
 pub struct Builder {
     columns: Vec<(String, ArrayRef)>,
-    /// The units of fixed-point columns, by name.
+    /// The scales of fixed-point columns, by name.
     scales: BTreeMap<String, f64>,
     /// The numeric columns that contain whole numbers.
     whole: BTreeSet<String>,
@@ -176,7 +176,7 @@ impl Builder {
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] if there are no columns, or if columns have different lengths or the same name.
-    /// Also returns this code if a role names a missing column, or if a unit is not finite and positive. Returns
+    /// Also returns this code if a role names a missing column, or if a scale is not finite and positive. Returns
     /// [`Code::TooLarge`] for a column with more than 2 GiB of text.
     pub fn build(self) -> Result<Table, Fault> {
         if let Some(name) = self.is_too_long {
@@ -290,7 +290,8 @@ impl Table {
         Some(column.as_primitive_opt::<UInt64Type>()?.values().iter().map(|&count| count as f64).collect())
     }
 
-    /// Returns the numbers of a 16-bit column and the value of its unit, or `None` if there is no such column.
+    /// Returns the stored 16-bit values of a fixed-point column ([`Builder::fixed`]), and the scale by which to
+    /// multiply them. Returns `None` if there is no such column.
     ///
     /// # Example
     /// See [`Builder::fixed`].
@@ -503,10 +504,10 @@ fn in_blocks<T: Copy, const N: usize>(values: &[T], bytes: impl Fn(T) -> [u8; N]
     }
 }
 
-/// Returns the unit of a fixed-point column; `None` if the column is of another type.
+/// Returns the scale of a fixed-point column; `None` if the column is of another type.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`] if the unit is not a positive finite number.
+/// Returns [`Code::InvalidValue`] if the scale is not a positive finite number.
 pub(crate) fn scale_of(field: &Field) -> Result<Option<f64>, Fault> {
     let Some(text) = field.metadata().get(SCALE) else { return Ok(None) };
     let is_sound = |scale: &f64| *scale > 0.0 && (scale * f64::from(LARGEST_U16)).is_finite();
@@ -517,7 +518,7 @@ pub(crate) fn scale_of(field: &Field) -> Result<Option<f64>, Fault> {
     })
 }
 
-/// Returns whether a column is fixed-point and has the same unit in all parts.
+/// Returns whether a column is fixed-point and has the same scale in all parts.
 fn of_one_scale(parts: &[Table], name: &str) -> bool {
     let scale = |part: &Table| part.fixed(name).map(|(_, scale)| scale.to_bits());
     parts.first().is_some_and(|first| scale(first).is_some())

@@ -41,7 +41,7 @@ const ASKED_IN_A_LEASE: u32 = 3;
 /// See [`Joining`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Nodes {
-    /// The other nodes, without this node.
+    /// The other nodes, by address.
     pub nodes: BTreeMap<String, Joined>,
 }
 
@@ -55,7 +55,7 @@ pub struct Joined {
     pub reach: Reach,
     /// The node's services, by path; empty if the node is gone.
     pub services: BTreeMap<String, Record>,
-    /// The reason why the node does not answer.
+    /// The reason why the node does not answer; `None` if it answers or was not yet asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
 }
@@ -95,7 +95,7 @@ pub struct Join {
     pub address: String,
 }
 
-/// Stops following a node.
+/// Stops following a node. Returns [`Code::UnknownEntry`] for a node that is not followed.
 ///
 /// # Example
 /// See [`Joining`].
@@ -106,7 +106,8 @@ pub struct Leave {
     pub address: String,
 }
 
-/// Asks a node at once for a sign of life, instead of at its next turn.
+/// Asks a node at once for a sign of life, instead of at its next turn. Returns [`Code::UnknownEntry`] for a node that
+/// is not followed.
 ///
 /// # Example
 /// See [`Joining`].
@@ -118,7 +119,7 @@ pub struct Refresh {
 }
 
 /// Returns the addresses of all ready services with a contract. The services of this node come first, as paths. Then
-/// come the services of nodes whose leases have not expired.
+/// come the services of other nodes whose leases have not expired, as URLs.
 ///
 /// # Example
 /// See [`Joining`].
@@ -218,8 +219,8 @@ impl Joining {
         Ok(self)
     }
 
-    /// Asks each node that this node follows to follow this node too, at this address. A node that has no such service,
-    /// or refuses, is still followed.
+    /// Asks each node that this node follows to follow this node too, at this address. This node also follows nodes
+    /// that have no service `/nodes` or that refuse the request.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] if `address` is not the address of a node.

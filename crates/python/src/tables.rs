@@ -64,13 +64,14 @@ impl Table {
         self.0.notes().iter().map(|note| words_in_python(note)).collect()
     }
 
-    /// How the file of the table was read.
+    /// How the file of the table was read; `None` for a table that was not read from a file.
     #[getter]
     fn dialect<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.0.dialect().map(|dialect| document(py, dialect)).transpose()
     }
 
-    /// Returns the columns in the form that the constructor takes, as dictionaries.
+    /// Returns a dictionary for each column, with the fields that the constructor takes: `name`, `kind`, `values`,
+    /// `levels` and `read_as`. Here, `read_as` is a dictionary instead of JSON.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let columns = PyList::empty(py);
         for column in self.0.columns() {
@@ -292,7 +293,7 @@ pub(crate) fn back<'py>(
     arrays::table(py, values, width)
 }
 
-/// Finds the isolated rows in a table of finite numbers.
+/// Returns the indices of the isolated rows in a table of finite numbers.
 #[pyfunction]
 pub(crate) fn isolated_rows<'py>(py: Python<'py>, x: PyReadonlyArray2<'py, f64>) -> Bound<'py, PyArray1<i64>> {
     let (values, width) = (arrays::matrix(&x), x.as_array().ncols());

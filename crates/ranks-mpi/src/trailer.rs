@@ -24,13 +24,13 @@ const KIND_BITS: u32 = 3;
 /// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A message from a rank to a rank.
+    /// A message from one rank to another, whose bytes are in this frame.
     Message = 0,
     /// A rank has ended in order and sends no more.
     Ended = 1,
     /// A rank has failed and sends no more.
     Failed = 2,
-    /// The outcome of a process's ranks, sent to process 0, which judges.
+    /// The outcome of a process's ranks, sent to process 0, which chooses the outcome of the run.
     Report = 3,
     /// The outcome that process 0 has chosen, sent to all other processes.
     Verdict = 4,

@@ -21,14 +21,14 @@ use crate::{Run, columns_named, explained, rows_counted, starts};
 
 /// The maximum number of columns of centres in the table of clusters; `centers.csv` has all columns.
 pub(crate) const COLUMNS_MAX: usize = 60;
-/// The maximum number of marks of a cluster in the table. The table shows marks in place of centres if rows are bits or
-/// sparse.
+/// The maximum number of marks of a cluster in the table. Marks are the columns in which a cluster differs most from
+/// all rows. The table shows marks in place of centres if rows are bits or sparse.
 const MARKS_MAX: usize = 4;
 /// The maximum number of clusters that the table names from the group with which a cluster would merge; `centers.csv`
 /// names all clusters of the group.
 const PARTNERS_MAX: usize = 6;
 
-/// Returns the whole report.
+/// Returns the report of a clustering as an HTML page.
 pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
     let outlying = model.outlying(Data::Rows(space));
     let aside: Vec<usize> = outlying.iter().flat_map(|outlying| outlying.rows.iter().map(|row| row.row)).collect();
@@ -78,7 +78,7 @@ pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
     markup::Page { headline, source, lead, warnings, main, figures }.html()
 }
 
-/// Returns the picture for a separate file.
+/// Returns the picture of the rows and their clusters for a separate file.
 pub fn drawing(run: &Run<'_>, space: &Rows, model: &Fitted) -> Drawing {
     let outlying = model.outlying(Data::Rows(space));
     let aside: Vec<usize> = outlying.iter().flat_map(|outlying| outlying.rows.iter().map(|row| row.row)).collect();
@@ -175,7 +175,7 @@ impl Page<'_> {
         self.parameters.unit_of_cost(self.space.unit_squared())
     }
 
-    /// Returns the section about the annealing.
+    /// Returns the sections about the choice of the number of clusters, if Lehr chose it, and about the annealing.
     fn cooling(&self, annealed: &Annealed, figures: &mut Figures) -> Markup {
         let Annealed { history, splits, .. } = annealed;
         let drawn = if history.is_empty() {
@@ -209,8 +209,8 @@ impl Page<'_> {
         note
     }
 
-    /// Returns the reason for the number of clusters, and the numbers that were compared. Returns nothing if the user
-    /// gave the number of clusters.
+    /// Returns the section with the reason for the number of clusters, and the numbers that were compared. Returns
+    /// nothing if the user gave the number of clusters.
     fn numbers(&self) -> Markup {
         let Some(number) = self.model.number() else { return Markup::default() };
         let sentence = [Some(number.reason()), number.others()].into_iter().flatten().collect::<Vec<_>>().join("; ");

@@ -1,5 +1,5 @@
-//! The reports of `lehr pairwise`, `lehr kmedoids`, `lehr hierarchy` and `lehr embed`: the dissimilarities in the order
-//! of the clusters, a tree, or a map of the items.
+//! The reports of `lehr pairwise`, `lehr kmedoids`, `lehr hierarchy` and `lehr embed`: a heat map of the
+//! dissimilarities, a tree, or a map of the items.
 
 use lehr_methods::hierarchy;
 use lehr_mining::hierarchy::Model as Tree;
@@ -129,7 +129,7 @@ pub fn tree_page(run: &Run<'_>, matrix: &Matrix, fitted: &hierarchy::Fitted) -> 
 const TREE_NOTE: &str =
     "Two parts are joined at the height of their distance. The dashed line cuts the tree into the clusters.";
 
-/// Returns the section with the dissimilarities in the order of the tree.
+/// Returns the section with a heat map of the dissimilarities, in which the items are in the order of the tree.
 fn ordered_heat_section(matrix: &Matrix, model: &Tree, figures: &mut Figures) -> Markup {
     let note = "Dark means a small dissimilarity. The items stand in the order of the tree.";
     let heat = Heat::in_tree(&matrix.dissimilarities, model).figure("dissimilarities", &matrix.ids);
@@ -209,7 +209,8 @@ pub fn medoids_drawing(run: &Run<'_>, matrix: &Matrix, model: &kmedoids::Model) 
     matrix_drawing(run, matrix, &model.labels, &clusters)
 }
 
-/// Draws a matrix in the order of its clusters. `clusters` has the size and the medoid of each cluster.
+/// Draws a heat map of a matrix, in which the items are sorted by cluster. `clusters` has the size and the medoid of
+/// each cluster.
 fn matrix_drawing(run: &Run<'_>, matrix: &Matrix, labels: &[u32], clusters: &[(u64, usize)]) -> Drawing {
     let name = |(cluster, (items, medoid)): (usize, &(u64, usize))| {
         format!("{cluster}: about {} ({})", matrix.ids[*medoid], grouped(*items))
@@ -327,7 +328,7 @@ pub fn clusters_table(ids: &[String], model: &Model, smiles: Option<&[String]>) 
     section("table", "The clusters", "", table("clusters", "The clusters", head, rows))
 }
 
-/// Returns the section with the dissimilarities in the order of the clusters.
+/// Returns the section with a heat map of the dissimilarities, in which the items are sorted by cluster.
 pub fn heat_section(matrix: &Dissimilarities, labels: &[u32], ids: &[String], figures: &mut Figures) -> Markup {
     let title = "The dissimilarities";
     let note = "Dark means a small dissimilarity: a cluster is a dark square on the diagonal. Close clusters stand beside each other, \
@@ -335,7 +336,7 @@ pub fn heat_section(matrix: &Dissimilarities, labels: &[u32], ids: &[String], fi
     section("matrix", title, note, figures.add("heat", Heat::of(matrix, labels).figure("dissimilarities", ids)))
 }
 
-/// Returns the section that shows how the clusters split.
+/// Returns the section that shows how the clusters split; empty if there was nothing to anneal.
 pub fn growth_section(model: &Model, command: Option<&str>, figures: &mut Figures) -> Markup {
     if model.history.is_empty() {
         return Markup::default();

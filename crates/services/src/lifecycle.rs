@@ -27,7 +27,7 @@ pub enum Phase {
     Stopping,
     /// The service has crashed and is about to start again.
     Restarting,
-    /// The service could not be started again after a crash, or crashed too often.
+    /// The service crashed, or failed to start again, more often than its restart policy allows.
     Failed,
 }
 
@@ -77,8 +77,8 @@ pub enum Restart {
     #[default]
     Never,
     /// A panic in an exclusive handler may have left the state half changed. So this panic restarts the service, at
-    /// most `max` times in a period of `within`. After that the service stays down, and its path answers
-    /// [`Code::StartFailed`](crate::Code).
+    /// most `max` times in a period of `within`. A restart that fails is repeated, and counts too. When no restart is
+    /// left, the service stays down, and its path answers [`Code::StartFailed`](crate::Code).
     OnPanic {
         /// The maximum number of restarts within the period.
         max: usize,

@@ -37,21 +37,22 @@ pub struct Scheduled {
     pub begin: Begin,
     /// The triggers by name.
     pub triggers: BTreeMap<String, TriggerState>,
-    /// The trigger that waits for the end of the run before, if there is one. Further triggers join it.
+    /// The trigger whose run is due but has not begun, if there is one. A run waits for the end of the run before. If
+    /// other triggers fire in the meantime, one run serves them all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<String>,
-    /// The last run that a trigger began.
+    /// The id of the last run that a trigger began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
 }
 
-/// The next time of a trigger, or the content of its data set.
+/// The state of a trigger: the next time at which it fires, or the checksum of the data set that it follows.
 ///
 /// # Example
 /// See [`Schedule`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TriggerState {
-    /// The next time, in milliseconds since 1970.
+    /// The next time at which the trigger fires, in milliseconds since 1970. `None` if the trigger follows a data set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_ms: Option<u64>,
     /// The checksum of the data set's content when the trigger last found it. `None` if the trigger has not found such
@@ -129,7 +130,8 @@ pub(crate) struct EnterSchedule {
 pub(crate) struct Noticed {
     workflow: String,
     trigger: String,
-    /// The state that the trigger had. If it has another state meanwhile, a client has replaced the schedule.
+    /// The state of the trigger before it fired. If the trigger now has a different state, a client has replaced the
+    /// schedule, and the request changes nothing.
     before: TriggerState,
     state: TriggerState,
 }

@@ -98,7 +98,7 @@ struct Map {
     positions: Vec<f64>,
     /// The classes that colour the map, such as clusters.
     classes: Vec<Classes>,
-    /// The metric that compared its items, if the matrix says so.
+    /// The metric by which the map's items were compared, if the map's summary names it.
     metric: Option<String>,
     /// The parameters of that metric.
     parameters: serde_json::Map<String, Value>,
@@ -145,8 +145,8 @@ impl Map {
         Ok(Classes::new(name, &texts))
     }
 
-    /// Returns the rows of the map's items in a file that has them. If the file is the one that the map was made of,
-    /// the rows are in order; otherwise they are found by their ids.
+    /// Returns the rows of the map's items in a file that has them. If the file has the ids of the map in the same
+    /// order, items and rows have the same numbers. Otherwise, the rows are found by their ids.
     fn rows_of(&self, items: &Items, file: &Path) -> Result<Vec<usize>, Failure> {
         let ids = items.ids();
         if ids == self.ids {
@@ -190,10 +190,10 @@ impl Map {
         Ok(self.ids.iter().map(|id| rows[id.as_str()]).collect())
     }
 
-    /// Returns the plan's options; those that were not given are as for the map.
+    /// Returns the plan's options, with the map's options in place of those that were not given.
     ///
     /// # Errors
-    /// Returns [`Kind::Usage`] if a given option differs, or if the items are of another kind.
+    /// Returns [`Kind::Usage`] if a given option differs from the map's, or if the new items are of another kind.
     fn options(&self, plan: &PlacePlan) -> Result<Options, Failure> {
         let Some(metric) = &self.metric else { return Ok(plan.options.clone()) };
         let mut known = self.parameters.clone();
@@ -274,8 +274,8 @@ impl Map {
     }
 }
 
-/// Whether a parameter of a dissimilarity is unchanged. Columns may be in a different order; whether values are missing
-/// depends on the rows.
+/// Returns whether a parameter of a dissimilarity is the same for the new items (`asked`) as for the map (`own`).
+/// Columns may be in a different order; whether values are missing depends on the rows.
 fn is_same(name: &str, own: &Value, asked: &Value) -> bool {
     let sorted = |names: &Value| {
         let mut names: Vec<String> = names.as_array().into_iter().flatten().map(Value::to_string).collect();

@@ -2,7 +2,7 @@
 //!
 //! | part of a request | bytes |
 //! | --- | --- |
-//! | head | its length in 8 bytes; JSON ([`Head`]) |
+//! | head | the length of the JSON in 8 bytes; the JSON ([`Head`]) |
 //! | matrix | its numbers as they are stored, the lowest byte first |
 //! | weights | 8 bytes an item, if there are weights |
 

@@ -3,7 +3,7 @@
 //!
 //! | part of an order on rows | bytes |
 //! | --- | --- |
-//! | head | its length in 8 bytes; JSON ([`Head`]) |
+//! | head | the length of the JSON in 8 bytes; the JSON ([`Head`]) |
 //! | rows | coordinates as 64-bit numbers, low byte first; of rows of bits their words; of sparse rows where each begins, columns and values |
 //! | weights | 8 bytes a row, if there are weights |
 //!

@@ -6,9 +6,9 @@
 //!
 //! | part of a request | bytes |
 //! | --- | --- |
-//! | head | its length in 8 bytes; JSON ([`Head`]) |
-//! | items | where sequences end, 8 bytes each, and their letters; words; or numbers; the lowest byte first |
-//! | log | the checkpoint from which the run is resumed, if it is |
+//! | head | the length of the JSON in 8 bytes; the JSON ([`Head`]) |
+//! | items | of sequences where each ends, 8 bytes each, and their letters; of fingerprints their words; of rows their numbers; the lowest byte first |
+//! | log | the checkpoint of the earlier run, if the run is resumed |
 
 use std::path::Path;
 
@@ -49,8 +49,8 @@ enum ItemKind {
 }
 
 impl ProcessGroup<'_> {
-    /// Sends the others the request to compute all pairs of `items`, continuing after `log`. All processes make the
-    /// same call of [`all_pairs`].
+    /// Sends the other processes the request to compute all pairs of `items`, continuing after `log`. Does nothing if
+    /// there is only one process. All processes make the same call of [`all_pairs`].
     ///
     /// # Errors
     /// Returns [`Kind::Environment`] if the others cannot be reached.
@@ -70,7 +70,7 @@ impl ProcessGroup<'_> {
 ///
 /// # Errors
 /// Returns [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if a request cannot be understood;
-/// then this process reports it.
+/// then this process reports the error.
 pub fn follow(process: Process, arguments: DistancesArguments) -> Result<u8, Failure> {
     // The lead receives the first Ctrl-C too, and stops the run for all; a second one ends this process, and with it
     // the job.

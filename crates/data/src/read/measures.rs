@@ -25,7 +25,7 @@ use crate::points::{Points, total_weight_fault, weight_fault};
 /// The maximum number of bytes of a stream that are kept to read them again.
 const KEPT_BYTES: usize = 1 << 28;
 
-/// A function that opens a source again, if possible.
+/// A function that opens a source again; returns `None` if that is impossible.
 pub(super) type Again<'o, 'a> = &'o dyn Fn() -> Option<Result<Source<'a>, Error>>;
 
 /// Reads points from a text table.
@@ -81,7 +81,8 @@ pub(super) fn incomplete_of_typed<'a>(again: Again<'_, 'a>, selection: &Selectio
     })
 }
 
-/// Reads the table as a data frame. If this fails too, returns the error of the reader that found fewer faults.
+/// Reads the table as a data frame. If this fails too, returns the error of the reader that understood more of the
+/// table. If a second reader cannot help, returns the first error at once.
 fn settled<'a, T>(
     refused: csv::Refused,
     again: Again<'_, 'a>,
@@ -238,7 +239,8 @@ fn is_final(error: &Error) -> bool {
     )
 }
 
-/// Returns whether to report the second of two errors, because the second reader understood more of the table.
+/// Returns whether the second reader understood more of the table than the first. If so, the second of the two errors
+/// is reported.
 fn says_more(second: &Error, first: &Error) -> bool {
     match (second, first) {
         (Error::Faults(second), Error::Faults(first)) => second.total() < first.total(),
@@ -357,8 +359,8 @@ fn measures(framed: &Framed, selection: &Selection, spill: Option<&Spill>, has_g
     })
 }
 
-/// Returns whether a column is numeric, if no columns were chosen. All values must be numbers. If only most are, the
-/// other values must look like mistakes, which are reported.
+/// Returns whether a method takes a column as numbers if the user chose no columns. All values must be numbers. If only
+/// most are, the other values must look like mistakes, which are reported.
 fn is_measure(framed: &Framed, column: usize, has_gaps: bool) -> bool {
     if framed.names_rows && column == 0 {
         return false;

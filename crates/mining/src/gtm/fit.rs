@@ -39,7 +39,7 @@ const CLOUD: f64 = 1e-6;
 const COOLED: f64 = 0.7;
 /// The share of the work that is done when the annealed fit, the first of two, has ended.
 const FOLLOWED: f64 = 0.8;
-/// The share of the work that is done before the rows are placed.
+/// The share of the work that is done when the fit has ended and the rows are about to be placed on the map.
 const FITTED: f64 = 0.98;
 
 /// The state at one temperature, in the input's units.
@@ -119,12 +119,12 @@ impl<'a> Problem<'a> {
         Self { table, parameters, grid, frame }
     }
 
-    /// The noise around a sheet that is collapsed to the mean.
+    /// Returns the noise around a sheet that is collapsed to the mean.
     pub fn collapsed_noise(&self) -> f64 {
         self.table.variance + self.frame.cloud
     }
 
-    /// The temperature below which a collapsed sheet is unstable, given the variance along the widest axis.
+    /// Returns the temperature below which a collapsed sheet is unstable, given the variance along the widest axis.
     pub fn critical_temperature(&self, widest: f64) -> f64 {
         let noise = self.collapsed_noise();
         let diagonal = self.frame.prior * noise * self.grid.len() as f64 / self.table.rows.total_weight;
@@ -243,8 +243,9 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// Whether the fit follows both starts. If the collapsed sheet is stable at temperature 1, there is nothing to
-    /// anneal.
+    /// Returns whether the fit follows both starts, the point and the plane. It follows only one if the user chose a
+    /// start. The plane is also the only start if the collapsed sheet is stable at temperature 1, because there is
+    /// nothing to anneal.
     fn follows_both(&self) -> bool {
         self.problem.parameters.start.is_none() && START * self.state.critical_temperature > 1.0
     }
@@ -344,7 +345,7 @@ impl<'a> Fit<'a> {
         Ok(())
     }
 
-    /// Makes one sweep of EM, and returns the objective per unit of weight before it.
+    /// Makes one sweep of EM, and returns the objective per unit of weight before the sweep.
     async fn sweep(&mut self, rounds: &mut dyn Rounds) -> Result<f64, Error> {
         self.pass(rounds).await?;
         let Problem { table, frame, .. } = self.problem;

@@ -19,7 +19,8 @@ pub struct Start<'a> {
     pub cost: Cost,
     /// The temperature, in the squared unit of the points ("full" convention); above 0.
     pub temperature: f64,
-    /// Passes end when no squared move exceeds this share of the temperature, or after `most_sweeps` passes. Above 0.
+    /// Passes end when no centre's squared move exceeds this share of the temperature, or after `most_sweeps` passes.
+    /// Above 0.
     pub tolerance: f64,
     /// The maximum number of passes over the points.
     pub most_sweeps: u64,

@@ -154,7 +154,8 @@ impl<'a> Schema<'a> {
         fixed
     }
 
-    /// Returns the schema of a field of the described value; `None` if there is no such field.
+    /// Returns the schema of a field of the described value; `None` if the value cannot have this field. If the schema
+    /// does not restrict fields, returns a schema that every value satisfies.
     ///
     /// # Example
     /// See [`Schema`].
@@ -179,7 +180,7 @@ impl<'a> Schema<'a> {
         is_open.then(|| self.at(&ANYTHING))
     }
 
-    /// Returns the names of the schema's fields.
+    /// Returns the names of the fields of the schema and of its alternatives, in alphabetical order.
     ///
     /// # Example
     /// ```
@@ -205,7 +206,8 @@ impl<'a> Schema<'a> {
         names
     }
 
-    /// Returns the schema of the entries of the described value.
+    /// Returns the schema of the items of the described list. If the schema has no `items`, returns a schema that every
+    /// value satisfies.
     ///
     /// # Example
     /// ```
@@ -318,7 +320,8 @@ impl<'a> Checking<'_, 'a> {
         }
     }
 
-    /// Checks one part of a schema; returns whether the value is of the right kind.
+    /// Checks a value against one part of a schema. Returns `false` if the value has another type than the schema
+    /// allows, or is not one of the listed values.
     fn part(&mut self, whole: Schema<'a>, part: Schema<'a>, field: &Field, value: &Value, depth: usize) -> bool {
         let types: Vec<&str> = match part.at.get("type") {
             Some(Value::String(name)) => vec![name],

@@ -85,10 +85,9 @@ impl Communicator {
 
     /// Like [`all_reduce`](Self::all_reduce), for elementwise operations. `combine` is called with parts of the slices,
     /// of equal length and from the same position. The result has the same bits as the result of `all_reduce`. For long
-    /// slices, each rank combines only its share.
+    /// slices, each rank combines only its share. Slices of less than 32 KiB are combined by `all_reduce` itself.
     ///
-    /// For long slices and an operation such as a sum or a maximum, this method is faster than `all_reduce`. For short
-    /// slices, both methods take the same time.
+    /// For long slices and an operation such as a sum or a maximum, this method is faster than `all_reduce`.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].

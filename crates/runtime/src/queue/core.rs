@@ -18,6 +18,7 @@ use crate::dispatch::{Job, Runnable, Shared};
 use crate::task::{Task, admit};
 use crate::timer::Scheduled;
 
+/// A function that is called for each discarded task.
 pub(super) type Sink = Arc<dyn Fn(Discarded) + Send + Sync>;
 
 /// The state that the tasks and the handles of a queue share.
@@ -273,8 +274,8 @@ impl Core {
         self.admit(shared, future, if is_open { Entrance::Unasked } else { Entrance::Closed })
     }
 
-    /// Queues a task for its first poll, in the place that was reserved for it. If the new task displaces the oldest
-    /// task, discards the oldest.
+    /// Queues a task for its first poll, and counts the place that was reserved for it as filled. If the queue has
+    /// ended, drops the task. If the new task displaces the oldest task, discards the oldest.
     pub(super) fn enter(&self, shared: &Shared, job: Job) {
         let displaced = {
             let mut state = self.state.lock();
@@ -308,7 +309,8 @@ impl Core {
         }
     }
 
-    /// Queues a task that was woken.
+    /// Queues a task that was woken, or that enters without a check of the policy. If the queue has ended, drops the
+    /// task.
     pub(crate) fn schedule(&self, shared: &Shared, job: Job) {
         let refused = {
             let mut state = self.state.lock();
@@ -329,7 +331,7 @@ impl Core {
         }
     }
 
-    /// Returns the first job, for a worker to run.
+    /// Removes the oldest job and returns it, for a worker to run. Returns `None` if the queue is empty or suspended.
     pub(crate) fn pop(&self) -> Option<Job> {
         let (entry, wake) = {
             let mut state = self.state.lock();
@@ -354,7 +356,8 @@ impl Core {
         Some(entry.job)
     }
 
-    /// Discards a task that has not begun, and calls the sink. Call this method while holding no lock.
+    /// Discards a task that has not begun, and calls the sink, if the queue has one. Call this method while holding no
+    /// lock.
     pub(super) fn discard(&self, job: Job, reason: DiscardReason) {
         // Relaxed: the count is only for statistics.
         self.tally.discarded.fetch_add(1, Ordering::Relaxed);
