@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `centers.rs` | centres, and planes that divide their clusters |
 //! | `side_by_side.rs` | centres in the layout of the kernels |
-//! | `hard.rs` | one pass of hard assignment |
+//! | `hard.rs`, `known.rs` | one pass of hard assignment; the same over rows of bits, by bounds |
 //! | `sweeps.rs` | Lloyd's algorithm |
 //! | `noise.rs`, `trimmed.rs` | the noise component, which takes outliers; Lloyd's algorithm with this component |
 //! | `label.rs`, `certainty.rs` | the cluster of each row; how certain this label is |
@@ -21,6 +21,7 @@ mod certainty;
 mod clusters;
 mod cost;
 mod hard;
+mod known;
 mod label;
 mod listed;
 mod noise;

@@ -76,6 +76,9 @@ pub(crate) struct Rows<T: Real> {
     /// divided by this weight is the effective sample size, `(sum w)^2 / sum w^2` (Kish 1965). Priors and criteria that
     /// count rows use this weight, so that the unit of weights does not affect results.
     pub row_weight: f64,
+    /// Whether every sum of stored weights is exact, in any order. All weights are then multiples of a power of two, and
+    /// their sum is less than 2^53 times this power. Counts have exact sums, and so have rows without weights.
+    pub has_exact_sums: bool,
     /// The Bernoulli cost; `None` if the cost of a row is its squared distance from the centre. With the Bernoulli
     /// cost, rows are bits that are stored unchanged, with the origin at 0 and the unit 1.
     pub bernoulli: Option<Bernoulli>,
@@ -145,6 +148,7 @@ impl<T: Real> Rows<T> {
         let (heavy, light): (Vec<u32>, Vec<u32>) =
             (0..input.len() as u32).partition(|&row| input.weight(row as usize) > 0.0);
         let survey = Survey::new(input, &heavy, positions, threads)?;
+        let has_exact_sums = has_exact_sums(heavy.iter().map(|&row| input.weight(row as usize)));
         let (length, Survey { means, total_weight, row_weight, weight_unit, .. }) = (survey.length(), survey);
         let bernoulli = match cost {
             Cost::Squared => None,
@@ -169,6 +173,7 @@ impl<T: Real> Rows<T> {
             units,
             total_weight,
             row_weight,
+            has_exact_sums,
             bernoulli,
             middle,
             square: 0.0,
@@ -197,6 +202,7 @@ impl<T: Real> Rows<T> {
             leaf_rows: layout.deal.leaf_rows,
             units: others.units.clone(),
             middle: others.middle.clone(),
+            has_exact_sums: false,
             bernoulli: None,
             hidden: Some(hidden),
             ..*others
@@ -236,9 +242,37 @@ impl<T: Real> Rows<T> {
     }
 }
 
+/// Whether every sum of these positive weights is exact, in any order. Dividing all weights by a power of two does not
+/// change this.
+fn has_exact_sums(weights: impl Iterator<Item = f64>) -> bool {
+    const FRACTION: u64 = f64::MANTISSA_DIGITS as u64 - 1;
+    // The exponent, with the bias of stored numbers, of the largest power of two that divides all weights.
+    let (mut lowest, mut total) = (u64::MAX, 0.0);
+    for weight in weights {
+        let (exponent, fraction) = (weight.to_bits() >> FRACTION, weight.to_bits() & ((1 << FRACTION) - 1));
+        let zeros = u64::from((fraction | 1 << FRACTION).trailing_zeros());
+        // Smaller weights than this are too rare to be worth a closer look.
+        let Some(power) = (exponent + zeros).checked_sub(FRACTION).filter(|&power| power > 0) else { return false };
+        lowest = lowest.min(power);
+        total += weight;
+    }
+    lowest == u64::MAX || total < f64::from_bits(lowest << FRACTION) * (1u64 << f64::MANTISSA_DIGITS) as f64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_of_counts_and_of_equal_powers_of_two_are_exact() {
+        let exact = |weights: &[f64]| has_exact_sums(weights.iter().copied());
+        assert!(exact(&[]) && exact(&[1.0; 9]) && exact(&[3.0, 8.0, 1e6]) && exact(&[0.25, 0.375]));
+        assert!(
+            !exact(&[0.1, 0.2, 0.7]) && !exact(&[1.0, 1e-300]) && !exact(&[1.0, 2f64.powi(53)]) && !exact(&[5e-324])
+        );
+        assert!(exact(&[0.1]), "a single weight is its own sum, but");
+        assert!(!exact(&[0.1; 3]), "three times 0.1 is rounded");
+    }
 
     #[test]
     fn leaves_are_small_boxes_and_every_run_of_them_spans_the_data() {

@@ -12,6 +12,7 @@
 //! rounding. Centres, directions and planes are in the coordinates of the bits, 0 and 1.
 
 mod known;
+mod rough;
 mod rows;
 mod walks;
 
@@ -21,7 +22,9 @@ use crate::lanes::{Line, Real};
 use crate::nearest::Kind;
 use crate::soft::{SoftTotals, Sums, finish, shares};
 
-pub use known::{Known, Moves, nearest_bit_sums_of_known};
+use known::Slack;
+pub use known::{Known, Moves, assign_known_bits, changes_of_known_bits, sums_of_known_bits};
+use rough::RoughForms;
 pub use rows::{BitRows, for_each_set_bit};
 use walks::{ROWS, Walks};
 
@@ -145,11 +148,12 @@ pub struct HardBitCenters<T: Real> {
     bits: usize,
     count: usize,
     distances: Forms<T>,
-    /// The distances centre by centre, for rows that are compared with a single centre. There are K constants,
-    /// `K x (D + 1)` terms, and the size of the largest term of each centre.
+    /// The distances centre by centre, for rows that are compared with a single centre. There are K constants
+    /// and `K x (D + 1)` terms.
     constants: Vec<T>,
     terms: Vec<T>,
-    largest: Vec<f64>,
+    /// The distances once more, to decide most comparisons with a single centre.
+    rough: RoughForms<f32>,
     /// The normals of the planes, K x D.
     normals: Vec<f64>,
     thresholds: Vec<f64>,
@@ -164,7 +168,7 @@ impl<T: Real> HardBitCenters<T> {
         // The term of the additional, empty column is 0.
         self.terms.clear();
         self.terms.resize(count * (bits + 1), T::default());
-        self.largest.resize(count, 0.0);
+        self.rough.begin(bits, count);
         self.normals.clear();
         self.thresholds.clear();
     }
@@ -199,13 +203,9 @@ impl<T: Real> HardBitCenters<T> {
         assert!(k < self.count);
         self.constants[k] = T::from_f64(constant);
         let own = &mut self.terms[k * (self.bits + 1)..][..self.bits];
-        let mut largest = 0.0f64;
-        for (own, term) in own.iter_mut().zip(terms) {
-            largest = largest.max(term.abs());
-            *own = T::from_f64(term);
-        }
-        self.largest[k] = largest;
+        own.iter_mut().zip(terms).for_each(|(own, term)| *own = T::from_f64(term));
         self.distances.set(k, constant, own.iter().map(|term| term.to_f64()));
+        self.rough.set(k, constant, own.iter().map(|term| term.to_f64()));
     }
 
     /// Adds the plane of the next centre, starting with the first: rows with `x . normal > threshold` are beyond the
@@ -244,14 +244,26 @@ pub struct BitScratch<T: Real> {
     /// The masses, in lines of centres.
     masses: Vec<T::Line>,
     nearest: Vec<u32>,
-    /// An upper bound on the rounding error of the squared distance from each centre.
-    slack: Vec<f32>,
-    /// For rows that are walked together: the squared distance from their own centre, and whether other centres may be
-    /// as near.
-    own: Vec<(f64, bool)>,
+    /// Upper bounds on the rounding error of the squared distance from each centre, and of the rough one.
+    slack: Vec<Slack>,
+    /// The rows to which other centres may be as near as their own centre.
+    near: Vec<usize>,
+    /// Of these rows, those that rough distances do not decide.
+    unsure: Vec<usize>,
+    /// The bounds of a row on the distances of the centres that have moved.
+    fresh: Vec<f32>,
+    /// The positions of the set bits of one row.
+    set: Vec<u32>,
 }
 
 impl<T: Real> BitScratch<T> {
+    /// Returns the number of rows that bounds did not keep from a comparison in the last call of
+    /// [`assign_known_bits`].
+    #[cfg(test)]
+    pub(crate) fn compared(&self) -> usize {
+        self.near.len()
+    }
+
     /// Returns the nearest centre of row `index` of the block in the last call of [`nearest_bit_sums`].
     pub fn nearest(&self, index: usize) -> usize {
         self.nearest[index] as usize

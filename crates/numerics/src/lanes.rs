@@ -133,6 +133,15 @@ pub trait Lanes: Copy + Debug {
     fn select_less(a: Self, b: Self, then: Self, otherwise: Self) -> Self;
     /// `if a == b { then } else { 0 }`.
     fn where_equal(a: Self, b: Self, then: Self) -> Self;
+    /// Adds the lanes of `other` whose bit in `bits` is set. Lane 0 has the lowest bit. The numbers must be finite.
+    #[inline(always)]
+    fn add_where(self, bits: u32, other: Self) -> Self {
+        let mut kept = <Self::Number as Real>::Line::default();
+        for (lane, kept) in kept.lanes_mut().iter_mut().enumerate() {
+            *kept = Self::Number::from_f64(f64::from(bits >> lane & 1));
+        }
+        other.mul_add(Self::load(&kept), self)
+    }
     /// Adds the bits of `shifted`, moved into the exponent, to the bits of `self`. This multiplies by the power of two
     /// that adding the shifter left in `shifted`.
     fn raise_exponent(self, shifted: Self) -> Self;

@@ -2,16 +2,15 @@
 //!
 //! In up to [`DIRECT_DIMENSION`] dimensions, each leaf has a bounding box. A pass over the leaf skips centres that
 //! cannot be nearest to a row in the box. The pass reuses the leaf's sums if none of the remaining centres has moved.
-//! For rows of bits, the leaf stores a lower bound on the distance of each row to each centre ([`Known`]). A pass
-//! computes a distance only if the bound does not exclude the centre. The result is bit-identical with and without
-//! these shortcuts.
+//! The result is bit-identical with and without these shortcuts. Rows of bits have shortcuts of their own (`known.rs`).
 
-use lehr_numerics::bits::{BitRows, Known, Moves, nearest_bit_sums, nearest_bit_sums_of_known};
+use lehr_numerics::bits::{BitRows, nearest_bit_sums};
 use lehr_numerics::nearest::{Kind, nearest_sums};
 use lehr_numerics::sparse::{SparseRows, nearest_sparse_sums};
 use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
 
 use super::centers::{Centers, Planes};
+use super::known::Bounds;
 use super::side_by_side::{HardSideBySide, push};
 use crate::round::{LeafCells, Round};
 use crate::rows::{OverStore, RowMajor, RowMajorMut, Rows, Scalar, Storage, Work};
@@ -26,38 +25,8 @@ pub(crate) struct Remembered {
     reference: usize,
     positions: Vec<f64>,
     sums: Vec<f64>,
-    /// For rows of bits: the bounds after the last pass (`last`), and the bounds after the pass that is the base of
-    /// trials (`base`).
-    last: Known,
-    base: Known,
-}
-
-impl Remembered {
-    /// Selects the bounds that a pass uses and updates.
-    fn known(&mut self, from: Source, clusters: usize) -> &mut Known {
-        match from {
-            Source::Nothing => self.last.forget(),
-            Source::Last => {}
-            Source::Base => self.last.take_over(&self.base, clusters),
-            Source::NothingForBase => {
-                self.base.forget();
-                return &mut self.base;
-            }
-        }
-        &mut self.last
-    }
-}
-
-/// The bounds with which a pass over rows of bits begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
-    Nothing,
-    /// No bounds. The pass becomes the base of trials, and keeps its bounds.
-    NothingForBase,
-    /// The bounds from the last pass.
-    Last,
-    /// The bounds from the base of trials.
-    Base,
+    /// For rows of bits.
+    pub(super) bounds: Bounds,
 }
 
 /// A pass of hard assignment over all rows. A leaf reuses its sums if none of its active centres has moved.
@@ -70,9 +39,6 @@ pub(crate) struct HardRound<'a, T: Scalar> {
     pub memory: &'a LeafCells<Remembered>,
     /// Whether every row is compared with every centre, and leaves remember nothing.
     pub is_plain: bool,
-    /// For rows of bits: the bounds to begin with, and how far each centre has moved since these bounds were computed.
-    /// `None` if every row is compared with every centre.
-    pub known: Option<(Source, &'a Moves)>,
 }
 
 impl<T: Scalar> HardRound<'_, T> {
@@ -80,18 +46,39 @@ impl<T: Scalar> HardRound<'_, T> {
         if self.planes.is_some() { Kind::Swaps } else { Kind::Centers }
     }
 
-    /// Completes the sums of all leaves. The sums of sparse rows are relative to 0, and become relative to the origin.
+    /// Converts the sums of all leaves to stored units. Those of bits and of sparse rows are relative to 0 before, and
+    /// those of bits have the unit of bits.
     pub fn settle(&self, total: &mut [f64]) {
-        if self.rows.storage != Storage::Sparse {
+        let (kind, dimension, units) = (self.kind(), self.rows.dimension, &self.rows.units);
+        if self.rows.storage == Storage::Numbers {
             return;
         }
-        let (kind, dimension, units) = (self.kind(), self.rows.dimension, &self.rows.units);
-        for sums in total.chunks_exact_mut(kind.len(dimension)) {
-            units.subtract_origin(&mut sums[..1 + dimension]);
-            if kind == Kind::Swaps {
-                units.subtract_origin(&mut sums[3 + dimension..]);
+        for (k, sums) in total.chunks_exact_mut(kind.len(dimension)).enumerate() {
+            let (own, beyond) = sums.split_at_mut(Kind::Centers.len(dimension));
+            match self.rows.storage {
+                Storage::Sparse => units.subtract_origin(&mut own[..1 + dimension]),
+                _ => settle_bits(self.rows, self.centers.center(k), own),
+            }
+            if let [removal, of_beyond @ ..] = beyond {
+                match self.rows.storage {
+                    Storage::Sparse => units.subtract_origin(of_beyond),
+                    _ => {
+                        *removal /= units.length * units.length;
+                        units.store_moments(of_beyond);
+                    }
+                }
             }
         }
+    }
+}
+
+/// Converts the sums of a centre's rows of bits to stored units: mass, moments, cost. Squared distances follow from
+/// mass and moments, more precisely than from the distances of single rows. Other costs stay as they are.
+fn settle_bits<T: Scalar>(rows: &Rows<T>, center: &[f64], sums: &mut [f64]) {
+    let (last, units) = (1 + rows.dimension, &rows.units);
+    units.store_moments(&mut sums[..last]);
+    if rows.bernoulli.is_none() {
+        sums[last] = units.cost_of_moments(center, &sums[..last]);
     }
 }
 
@@ -142,26 +129,8 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for HardRound<'_, T> {
         });
     }
 
-    /// Writes the sums in stored units.
-    fn over_bits(&self, bits: &BitRows, Work { leaf, scratch, partial }: Work<'_, T>) {
-        let (units, dimension, kind) = (&self.rows.units, self.rows.dimension, self.kind());
-        let centers = &self.side_by_side.bits;
-        match self.known {
-            None => nearest_bit_sums(bits, centers, kind, &mut scratch.bits, partial),
-            Some((from, moves)) => self.memory.with(leaf, |memory| {
-                let known = memory.known(from, self.centers.len());
-                nearest_bit_sums_of_known(bits, centers, moves, known, &mut scratch.bits, partial);
-            }),
-        }
-        for sums in partial.chunks_exact_mut(kind.len(dimension)) {
-            let (own, beyond) = sums.split_at_mut(Kind::Centers.len(dimension));
-            units.store_moments(own[0], &mut own[1..1 + dimension]);
-            own[1 + dimension] /= units.length * units.length;
-            if let [removal, mass, moments @ ..] = beyond {
-                *removal /= units.length * units.length;
-                units.store_moments(*mass, moments);
-            }
-        }
+    fn over_bits(&self, bits: &BitRows, Work { scratch, partial, .. }: Work<'_, T>) {
+        nearest_bit_sums(bits, &self.side_by_side.bits, self.kind(), &mut scratch.bits, partial);
     }
 
     fn over_sparse(&self, rows: &SparseRows<T>, Work { scratch, partial, .. }: Work<'_, T>) {

@@ -8,7 +8,7 @@ use lehr_numerics::tiles::DIRECT_DIMENSION;
 
 use super::centers::{Centers, Planes};
 use crate::rows::bernoulli::form;
-use crate::rows::{Rows, Storage};
+use crate::rows::{RowMajor, Rows, Storage};
 
 /// Centres in the layout of the kernels for bits, for sparse rows and for many dimensions. The centres are prepared
 /// once for each pass, because the preparation takes as long as about ten rows.
@@ -20,6 +20,9 @@ pub(crate) struct HardSideBySide<T: Real> {
     pub bits: HardBitCenters<T>,
     /// Stored positions, for sparse rows.
     pub sparse: HardSparseCenters<T>,
+    /// The stored positions of the centres in `bits`. Most centres rest between two passes of the swap search, and need
+    /// not be prepared again. Empty if the cost is not the squared distance, or if there are planes.
+    rested: Vec<f64>,
 }
 
 impl<T: Real> HardSideBySide<T> {
@@ -39,8 +42,12 @@ impl<T: Real> HardSideBySide<T> {
 
     fn prepare_bits(&mut self, rows: &Rows<T>, centers: &Centers, planes: Option<&Planes>) {
         let units = &rows.units;
-        self.bits.begin(rows.dimension, centers.len());
-        for k in 0..centers.len() {
+        let has_rested = self.rested.len() == centers.values.len() && planes.is_none();
+        if !has_rested {
+            self.bits.begin(rows.dimension, centers.len());
+        }
+        let before = RowMajor::new(&self.rested, rows.dimension);
+        for k in (0..centers.len()).filter(|&k| !has_rested || before.row(k) != centers.center(k)) {
             if rows.bernoulli.is_some() {
                 let (constant, terms) = form(centers.center(k));
                 self.bits.set_form(k, constant, terms);
@@ -52,6 +59,10 @@ impl<T: Real> HardSideBySide<T> {
                 let zero: f64 = normal.iter().zip(&units.origin).map(|(n, zero)| n * zero).sum();
                 self.bits.push_plane(normal, units.length * planes.thresholds[k] + zero);
             }
+        }
+        self.rested.clear();
+        if rows.bernoulli.is_none() && planes.is_none() {
+            self.rested.extend_from_slice(&centers.values);
         }
     }
 

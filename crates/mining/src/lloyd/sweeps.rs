@@ -5,7 +5,8 @@ use lehr_numerics::nearest::Kind;
 use lehr_numerics::tiles::DIRECT_DIMENSION;
 
 use super::centers::{Centers, Planes};
-use super::hard::{DifferenceRound, HardRound, Remembered, Source};
+use super::hard::{DifferenceRound, HardRound, Remembered};
+use super::known::{KnownPass, Pass, Source, Target};
 use super::side_by_side::HardSideBySide;
 use crate::Error;
 use crate::round::{LeafCells, Rounds, total_of};
@@ -20,13 +21,11 @@ pub(crate) struct Lloyd<'a, T: Scalar> {
     pub sweeps: u64,
     /// Whether passes compare every row with every centre. Default: no.
     pub is_plain: bool,
-    /// The base of trials: the centres of the pass from which trials start, and the sums of that pass.
-    base: Centers,
-    base_total: Vec<f64>,
+    /// The base of trials: the pass from which trials start.
+    base: Pass,
     moved: Vec<usize>,
-    /// For rows of bits: the centres of the last pass that updated the bounds, and how far the present centres have
-    /// moved from them.
-    last: Centers,
+    /// For rows of bits: the last pass that updated bounds, and how far the present centres have moved since.
+    last: Pass,
     moves: Moves,
     side_by_side: HardSideBySide<T>,
 }
@@ -61,7 +60,7 @@ pub(crate) struct Swept {
 pub(crate) const TO_THE_END: Patience = Patience { sweeps: 1000, tolerance: 0.0, to_beat: None, until_empty: false };
 /// The minimum number of centres for which leaves of rows of bits keep bounds. With fewer centres, keeping bounds takes
 /// as long as computing all distances.
-const LEAST_KNOWN: usize = 16;
+const LEAST_KNOWN: usize = 4;
 /// The maximum number of bounds in a set of bounds. There are up to two sets, and each takes at most one gibibyte.
 const MOST_BOUNDS: usize = 1 << 28;
 /// The assumed upper limit of the sum of all future gains, as a multiple of the last gain.
@@ -69,17 +68,15 @@ const GAINS_TO_COME: f64 = 8.0;
 
 impl<'a, T: Scalar> Lloyd<'a, T> {
     pub fn new(rows: &'a Rows<T>, memory: &'a LeafCells<Remembered>) -> Self {
-        let nowhere = Centers { dimension: rows.dimension, values: Vec::new() };
         Self {
             rows,
             memory,
             total: Vec::new(),
             sweeps: 0,
             is_plain: false,
-            base: nowhere.clone(),
-            base_total: Vec::new(),
+            base: Pass::none(rows.dimension),
             moved: Vec::new(),
-            last: nowhere,
+            last: Pass::none(rows.dimension),
             moves: Moves::default(),
             side_by_side: HardSideBySide::default(),
         }
@@ -111,16 +108,18 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         centers: &Centers,
         planes: Option<&Planes>,
     ) -> Result<(), Error> {
-        let known = (planes.is_none() && self.knows(centers.len())).then_some(Source::NothingForBase);
-        let leaves_a_base = planes.is_none() && (self.remembers() || known.is_some());
+        if planes.is_none() && self.knows(centers.len()) {
+            let from = if self.last.centers.len() == centers.len() { Source::Last } else { Source::Nothing };
+            return self.go_over_known(rounds, centers, from, Target::Base).await;
+        }
+        let leaves_a_base = planes.is_none() && self.remembers();
         if leaves_a_base {
             // There is no base until the pass has ended, because an abandoned pass updates only some leaves.
-            self.base.values.clear();
+            self.base.forget();
         }
-        self.go_over(rounds, centers, planes, known).await?;
+        self.go_over(rounds, centers, planes).await?;
         if leaves_a_base {
-            self.base.clone_from(centers);
-            self.base_total.clone_from(&self.total);
+            self.base.set(centers, &self.total);
         }
         Ok(())
     }
@@ -130,27 +129,51 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         rounds: &mut dyn Rounds,
         centers: &Centers,
         planes: Option<&Planes>,
-        known: Option<Source>,
     ) -> Result<(), Error> {
         self.sweeps += 1;
         self.side_by_side.prepare(self.rows, centers, planes);
-        let Self { rows, memory, is_plain, ref side_by_side, ref mut moves, .. } = *self;
-        if let Some(from) = known {
-            let before = match from {
-                Source::Nothing | Source::NothingForBase => centers,
-                Source::Last => &self.last,
-                Source::Base => &self.base,
-            };
-            moves.measure(&before.values, &centers.values, rows.dimension, rows.units.length);
-        }
-        if !matches!(known, None | Some(Source::NothingForBase)) {
-            // The bounds are invalid until the pass has ended, because an abandoned pass updates only some leaves.
-            self.last.values.clear();
-        }
-        let known = known.map(|from| (from, &*moves));
-        let round = HardRound { rows, centers, planes, side_by_side, memory, is_plain, known };
+        let Self { rows, memory, is_plain, ref side_by_side, .. } = *self;
+        let round = HardRound { rows, centers, planes, side_by_side, memory, is_plain };
         total_of(rounds, &round, &mut self.total).await?;
         round.settle(&mut self.total);
+        Ok(())
+    }
+
+    /// Makes a pass over rows of bits by bounds.
+    async fn go_over_known(
+        &mut self,
+        rounds: &mut dyn Rounds,
+        centers: &Centers,
+        from: Source,
+        to: Target,
+    ) -> Result<(), Error> {
+        self.sweeps += 1;
+        self.side_by_side.prepare(self.rows, centers, None);
+        let Self { rows, memory, ref side_by_side, ref mut moves, ref mut last, ref mut base, .. } = *self;
+        let before = match from {
+            Source::Nothing => None,
+            Source::Last => Some(&last.centers),
+            Source::Base => Some(&base.centers),
+        };
+        if let Some(before) = before {
+            // The first pass of a trial moves a few centres to the places of others.
+            let jumped = from == Source::Base;
+            moves.measure(&before.values, &centers.values, rows.dimension, rows.units.length, jumped);
+        }
+        match (from, to) {
+            (Source::Last, Target::Base) => base.begin_with(last),
+            (Source::Base, Target::Last) => last.begin_with(base),
+            _ => {}
+        }
+        let sums = match to {
+            Target::Last => last,
+            Target::Base => base,
+        };
+        // The bounds are invalid until the pass has ended, because an abandoned pass updates only some leaves.
+        sums.forget();
+        KnownPass { rows, centers, side_by_side, memory, from, to, moves }.run(rounds, sums).await?;
+        sums.centers.clone_from(centers);
+        self.total.clone_from(&sums.total);
         Ok(())
     }
 
@@ -163,35 +186,32 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         is_first_of_trial: bool,
     ) -> Result<(), Error> {
         if !self.knows(centers.len()) {
-            self.last.values.clear();
+            self.last.forget();
             return self.pass(rounds, centers, None).await;
         }
-        let is_based = (1..=centers.len()).contains(&self.base.len());
-        let source = match self.last.len() == centers.len() {
+        let is_based = self.base.is_valid() && self.base.centers.len() <= centers.len();
+        let from = match self.last.centers.len() == centers.len() {
             _ if is_first_of_trial && is_based => Source::Base,
             true => Source::Last,
             false => Source::Nothing,
         };
-        self.go_over(rounds, centers, None, Some(source)).await?;
-        self.last.clone_from(centers);
-        Ok(())
+        self.go_over_known(rounds, centers, from, Target::Last).await
     }
 
     /// Makes a pass at centres of which only a few differ from the base. Visits only the leaves near the centres that
     /// differ.
     async fn difference(&mut self, rounds: &mut dyn Rounds, centers: &Centers) -> Result<(), Error> {
+        let Pass { centers: base, total: base_total, .. } = &self.base;
         self.moved.clear();
-        self.moved
-            .extend((0..centers.len()).filter(|&k| k >= self.base.len() || centers.center(k) != self.base.center(k)));
+        self.moved.extend((0..centers.len()).filter(|&k| k >= base.len() || centers.center(k) != base.center(k)));
         self.sweeps += 1;
-        let round =
-            DifferenceRound { rows: self.rows, memory: self.memory, centers, before: &self.base, moved: &self.moved };
+        let round = DifferenceRound { rows: self.rows, memory: self.memory, centers, before: base, moved: &self.moved };
         total_of(rounds, &round, &mut self.total).await?;
         let nothing = self.total.remove(0) == 0.0;
         if nothing {
             self.total.fill(0.0);
         }
-        for (sum, base) in self.total.iter_mut().zip(&self.base_total) {
+        for (sum, base) in self.total.iter_mut().zip(base_total) {
             *sum += base;
         }
         Ok(())
@@ -230,7 +250,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         centers: &mut Centers,
         patience: Patience,
     ) -> Result<f64, Error> {
-        debug_assert!(!self.remembers() || self.base.len() <= centers.len());
+        debug_assert!(!self.remembers() || self.base.centers.len() <= centers.len());
         Ok(self.sweep_until(rounds, centers, patience, None, true).await?.cost)
     }
 
@@ -282,9 +302,9 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
                 // A centre that has the same rows as in the base stays exactly where it is. If rounding moved the
                 // centre, all leaves near the centre would count as changed.
                 if is_trial
-                    && k < self.base.len()
-                    && y == self.base.center(k)
-                    && sums[..=dimension] == RowMajor::new(&self.base_total, per_center).row(k)[..=dimension]
+                    && k < self.base.centers.len()
+                    && y == self.base.centers.center(k)
+                    && sums[..=dimension] == RowMajor::new(&self.base.total, per_center).row(k)[..=dimension]
                 {
                     continue;
                 }

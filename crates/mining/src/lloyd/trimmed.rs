@@ -101,8 +101,7 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for TrimmedRound<'_, T> {
         }
         let of_centers = partial.len() - 1;
         for sums in partial[..of_centers].chunks_exact_mut(per_center) {
-            let mass = sums[0];
-            self.rows.units.store_moments(mass, &mut sums[1..1 + dimension]);
+            self.rows.units.store_moments(&mut sums[..1 + dimension]);
         }
     }
 

@@ -80,6 +80,17 @@ impl<T: Real> RowStore<T> {
         }
     }
 
+    /// The rows, which must be bits.
+    ///
+    /// # Panics
+    /// Panics for other rows. Only passes that have checked the storage ask for bits.
+    pub fn bits(&self) -> &BitRows {
+        match self {
+            Self::Bits(rows) => rows,
+            Self::Numbers(_) | Self::Sparse(_) => unreachable!("rows of bits only"),
+        }
+    }
+
     /// The number of rows.
     pub fn len(&self) -> usize {
         match self {

@@ -76,9 +76,23 @@ impl Units {
         input.weight(row as usize) / self.weight
     }
 
-    /// Converts the moments of bits to moments of stored positions.
-    pub fn store_moments(&self, mass: f64, moments: &mut [f64]) {
-        moments.iter_mut().zip(&self.origin).for_each(|(sum, zero)| *sum = (*sum - zero * mass) / self.length);
+    /// Converts the moments of bits to moments of stored positions. `sums` begins with the mass, which stays the same.
+    pub fn store_moments(&self, sums: &mut [f64]) {
+        if let Some((mass, moments)) = sums.split_first_mut() {
+            moments.iter_mut().zip(&self.origin).for_each(|(sum, zero)| *sum = (*sum - zero * *mass) / self.length);
+        }
+    }
+
+    /// Computes the weighted sum of squared distances of rows of bits from a stored position. `sums` has the rows' mass
+    /// and moments, as [`store_moments`](Self::store_moments) leaves them. A column adds the mass of its ones times
+    /// `(1 - y)^2` and the mass of its zeros times `y^2`, so no digits cancel.
+    pub fn cost_of_moments(&self, position: &[f64], sums: &[f64]) -> f64 {
+        let Some((mass, moments)) = sums.split_first() else { return 0.0 };
+        let columns = moments.iter().zip(position).zip(&self.origin).map(|((moment, x), zero)| {
+            let (ones, y) = (zero * mass + moment * self.length, zero + self.length * x);
+            ones * (1.0 - y) * (1.0 - y) + (mass - ones) * y * y
+        });
+        columns.sum::<f64>() / (self.length * self.length)
     }
 
     /// Computes the sum `sum w |x|^2` of stored positions from the mass and the first moments of bits. First moments

@@ -226,8 +226,7 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for SoftRound<'_, T> {
         totals[0] = found.free_energy / units.length / units.length;
         totals[1] = found.softness;
         for sums in sums.chunks_exact_mut(per_center) {
-            let (mass, moments) = sums.split_at_mut(1);
-            units.store_moments(mass[0], moments);
+            units.store_moments(sums);
             if self.sums == Sums::Along {
                 // The sum along the direction is a length, so it is divided by the unit too.
                 sums.iter_mut().for_each(|sum| *sum /= units.length);

@@ -92,6 +92,28 @@ fn k_means_finds_of_bits_what_it_finds_of_numbers_on_every_layout() {
     }
 }
 
+/// With whole weights, passes add and subtract the rows that change their centre; with other weights, they add up rows
+/// again.
+#[test]
+fn passes_by_bounds_have_the_bits_of_passes_that_compare_every_row_with_every_centre() {
+    let rows = compounds();
+    let halved = rows.clone().with_weights((0..rows.len()).map(|row| 0.1 * (row % 4) as f64).collect()).unwrap();
+    for rows in [&rows, &halved] {
+        for precision in [Precision::F64, Precision::F32] {
+            let run = kmeans::Parameters { clusters: 9, starts: 3, precision, ..kmeans::Parameters::default() };
+            let plain = kmeans::Parameters { sweeps: kmeans::Sweeps::Plain, ..run.clone() };
+            let of = |run, execution: &Execution| {
+                let model = kmeans::cluster(rows, run, execution, &mut Silent).unwrap();
+                (model.centers, model.labels, model.starts, model.iterations)
+            };
+            let reference = of(&plain, &Execution::default());
+            for execution in executions() {
+                assert_eq!(of(&run, &execution), reference, "{execution:?}");
+            }
+        }
+    }
+}
+
 /// Rows of templates with less noise, followed by rows that belong to no template: each of their bits is set with
 /// probability 1/2.
 fn compounds_and_others(others: usize) -> Fingerprints {

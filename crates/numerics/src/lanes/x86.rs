@@ -133,6 +133,10 @@ impl Lanes for Avx512F64 {
         instructions!(Self(_mm512_maskz_mov_pd(_mm512_cmp_pd_mask::<_CMP_EQ_OQ>(a.0, b.0), then.0)))
     }
     #[inline(always)]
+    fn add_where(self, bits: u32, other: Self) -> Self {
+        instructions!(Self(_mm512_mask_add_pd(self.0, bits as u8, self.0, other.0)))
+    }
+    #[inline(always)]
     fn raise_exponent(self, shifted: Self) -> Self {
         instructions!(Self(_mm512_castsi512_pd(_mm512_add_epi64(
             _mm512_castpd_si512(self.0),
@@ -273,6 +277,10 @@ impl Lanes for Avx512F32 {
     #[inline(always)]
     fn where_equal(a: Self, b: Self, then: Self) -> Self {
         instructions!(Self(_mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_EQ_OQ>(a.0, b.0), then.0)))
+    }
+    #[inline(always)]
+    fn add_where(self, bits: u32, other: Self) -> Self {
+        instructions!(Self(_mm512_mask_add_ps(self.0, bits as u16, self.0, other.0)))
     }
     #[inline(always)]
     fn raise_exponent(self, shifted: Self) -> Self {
