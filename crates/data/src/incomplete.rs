@@ -1,6 +1,6 @@
 //! Rows of numbers with missing values, such as records of surveys and hospitals.
 //!
-//! [`Points`] have no missing values, because only the user can say what a mean with missing values should be. A
+//! [`Points`] have no missing values, because only you can say what a mean with missing values should be. A
 //! dissimilarity of two records can leave out values that either record lacks. This type is for methods that do so. In
 //! memory, NaN means missing; an infinite value is a fault.
 
@@ -175,7 +175,7 @@ impl Incomplete {
         self.ids.as_deref()
     }
 
-    /// Returns the non-numeric columns of the source table that the user did not request.
+    /// Returns the non-numeric columns of the source table that you did not request.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }

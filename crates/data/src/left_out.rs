@@ -1,4 +1,4 @@
-//! Non-numeric columns of a table. If the user chose no columns, Lehr leaves these columns out and reports each of
+//! Non-numeric columns of a table. If you choose no columns, Lehr leaves these columns out and reports each of
 //! them.
 
 use std::fmt;

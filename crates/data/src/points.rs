@@ -289,7 +289,7 @@ impl Points {
         self.ids.as_deref()
     }
 
-    /// Returns the non-numeric columns of the source table that the user did not request.
+    /// Returns the non-numeric columns of the source table that you did not request.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }

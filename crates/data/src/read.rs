@@ -503,7 +503,7 @@ fn form_of(source: &mut Source<'_>, selection: &Selection) -> Result<Form, Error
 
 /// The indices of the columns in a selection.
 struct SelectedColumns {
-    /// The chosen columns of the points; `None` if the user chose none.
+    /// The chosen columns of the points; `None` if you chose none.
     columns: Option<Vec<usize>>,
     weights: Option<usize>,
     id: Option<usize>,

@@ -1,8 +1,8 @@
 //! Scales columns to comparable spreads, only on request.
 //!
-//! Distances add squares over columns, so the column with the largest spread dominates them. Only the user knows
+//! Distances add squares over columns, so the column with the largest spread dominates them. Only you know
 //! whether this is right: metres east and metres north should stay unchanged, but milligrams and percentages should
-//! not. So nothing is scaled without a request, and [`Spreads`] reports when the user should consider it.
+//! not. So nothing is scaled without a request, and [`Spreads`] reports when you should consider it.
 //!
 //! All statistics are weighted: a row of weight 3 counts as three equal rows, and a row of weight 0 does not count.
 //!

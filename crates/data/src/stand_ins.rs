@@ -2,7 +2,7 @@
 //!
 //! Instruments and old programs write such a number for a missing value. Such a number is farther from all values than
 //! the values are from each other, and often occurs in several columns. As a value, it would dominate means, ranges and
-//! distances. [`without_stand_ins`] replaces it by missing values and reports it. If the user has named spellings of
+//! distances. [`without_stand_ins`] replaces it by missing values and reports it. If you have named spellings of
 //! missing values, Lehr looks for no others.
 
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ const OTHERS: usize = 10;
 
 /// Returns the table with missing values in place of numbers that mean one, and these numbers.
 ///
-/// A table does not change if the user named spellings of missing values when it was read.
+/// A table does not change if you named spellings of missing values when it was read.
 ///
 /// # Example
 /// ```
