@@ -170,6 +170,29 @@ COLUMNS = {
     "hierarchy/tree": {
         "newick": "the tree in Newick's format",
     },
+    "hdbscan/labels": {
+        "cluster": "the cluster; -1 for noise",
+        "probability": "1 in the densest part of the cluster, lower towards its edge, 0 for noise",
+        "outlier_score": "how much less dense the item's surroundings are than the densest part of the group that it leaves last, 0 to 1",
+        "core_distance": "the distance within which there are `min_samples` items",
+    },
+    "hdbscan/clusters": {
+        "exemplar": "an item in the densest part of the cluster",
+        "distance": "below this distance, the cluster is apart from all others; NaN for a cluster of all items",
+        "stability": "the sum over items of the range of densities (1 over distance) at which they belong to it",
+        "persistence": "the share of densities over which the cluster stays one group, 0 to 1",
+        "exemplar_item": "the number of the exemplar among the items, from 0",
+    },
+    "hdbscan/splits": {
+        "split": "the number of a group that was compared, from 0 for all items",
+        "parent": "the group that it split off from; empty for all items",
+        "distance": "below this distance, the group is apart; NaN for all items",
+        "end": "the distance at which it splits, or at which its last items leave",
+        "items": "how many items it has when it appears",
+        "weight": "the weight of these items",
+        "stability": "as in `clusters`",
+        "cluster": "its number in `clusters`, if it was chosen",
+    },
     "embed/positions": {
         "x …": "the coordinates in the map: `x`, `y`, `z`, or `x0`, `x1`, … beyond three dimensions",
         "stress": "the stress over the pairs of this item",

@@ -5,6 +5,7 @@
 :class:`DAGaussianMixture`        Gaussian mixtures; finds the number of components if you give none
 :class:`PairwiseClustering`       clusters of items that are given by their dissimilarities
 :class:`AgglomerativeClustering`  trees of items, cut into clusters
+:class:`HDBSCAN`                  dense groups of any shape, and noise between them
 :class:`KMeans`                   k-means, as a baseline
 :class:`MiniBatchKMeans`          clusters of streaming data, in one pass
 :class:`KMedoids`                 clusters whose centres are items
@@ -39,6 +40,7 @@ from lehr._stability import Stability, stability
 from lehr.agglomerative import AgglomerativeClustering
 from lehr.async_node import AsyncJob, AsyncNode
 from lehr.cluster import DAClustering, KMeans, PairwiseClustering
+from lehr.density import HDBSCAN
 from lehr.distances import (
     Fingerprints,
     Sequences,
@@ -69,6 +71,7 @@ __all__ = [
     "Fault",
     "Fingerprints",
     "GTM",
+    "HDBSCAN",
     "Job",
     "KMeans",
     "KMedoids",

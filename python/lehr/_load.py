@@ -17,6 +17,7 @@ from lehr._learnt import FORMAT, KIND, LearntMixin
 from lehr._model import SavedMixin, class_of
 from lehr.agglomerative import AgglomerativeClustering
 from lehr.cluster import DAClustering, PairwiseClustering
+from lehr.density import HDBSCAN
 from lehr.kmeans import KMeans
 from lehr.kmedoids import KMedoids
 from lehr.manifold import SMACOF
@@ -27,7 +28,7 @@ from lehr.topographic import GTM
 
 #: The estimators with a method ``save``.
 _SAVED: tuple[type[SavedMixin], ...] = (
-    AgglomerativeClustering, DAClustering, DAGaussianMixture, GTM, KMeans, KMedoids, MiniBatchKMeans, PairwiseClustering, SMACOF, TablePreparation,
+    AgglomerativeClustering, DAClustering, DAGaussianMixture, GTM, HDBSCAN, KMeans, KMedoids, MiniBatchKMeans, PairwiseClustering, SMACOF, TablePreparation,
 )  # fmt: skip
 #: The fields that are optional in a model file.
 _OPTIONAL = {"form", "id", "limits", "lonlat", "preparation"}

@@ -108,7 +108,7 @@ def test_what_a_fit_gives_has_types(tmp_path):
 def test_kinds_for_tools_of_before_scikit_learn_1_6():
     kinds = {estimator.__name__: getattr(estimator, "_estimator_type", None) for estimator in ALL}
     assert kinds == {
-        "AgglomerativeClustering": "clusterer", "DAClustering": "clusterer", "DAGaussianMixture": "DensityEstimator", "GTM": None, "KMeans": "clusterer", "KMedoids": "clusterer",
+        "AgglomerativeClustering": "clusterer", "DAClustering": "clusterer", "DAGaussianMixture": "DensityEstimator", "GTM": None, "HDBSCAN": "clusterer", "KMeans": "clusterer", "KMedoids": "clusterer",
         "MiniBatchKMeans": "clusterer", "PairwiseClustering": "clusterer", "SMACOF": None, "TablePreparation": None,
     }  # fmt: skip
 

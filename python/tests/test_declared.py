@@ -13,6 +13,7 @@ from lehr._progress import Run
 ESTIMATORS = {
     "embed": lehr.SMACOF,
     "gtm": lehr.GTM,
+    "hdbscan": lehr.HDBSCAN,
     "hierarchy": lehr.AgglomerativeClustering,
     "kmedoids": lehr.KMedoids,
     "minibatch": lehr.MiniBatchKMeans,

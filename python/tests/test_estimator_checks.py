@@ -17,7 +17,7 @@ def _meant(estimator):
     """Returns the checks that an estimator fails by design, with the reasons."""
     if getattr(estimator, "metric", None) == "precomputed":
         meant = {"check_estimators_pickle": "cells of one half of the matrix are made missing, and the other half is not"}
-        if isinstance(estimator, (lehr.AgglomerativeClustering, lehr.KMedoids)):
+        if isinstance(estimator, (lehr.AgglomerativeClustering, lehr.HDBSCAN, lehr.KMedoids)):
             meant = {}
         return meant if isinstance(estimator, lehr.SMACOF) else meant | {"check_clustering": "gives rows where a matrix is due, whatever the tags say"}
     if getattr(estimator, "metric", None) == "nan_euclidean":
@@ -36,7 +36,7 @@ def _meant(estimator):
         # The unit of weights must not matter, but twice as many rows are more evidence. No estimator can satisfy both.
         return {_WEIGHTS: "the prior of a map and BIC count the effective number of rows, and repeated rows are more of them"}
     meant = {}
-    if isinstance(estimator, lehr.AgglomerativeClustering):
+    if isinstance(estimator, (lehr.AgglomerativeClustering, lehr.HDBSCAN)):
         why = "the check gives weights of 0, and an item without weight would still be a part of the tree"
         meant = {_WEIGHTS: why, _SPARSE_WEIGHTS: why}
     if isinstance(estimator, lehr.DAClustering):
@@ -70,6 +70,9 @@ CHECKED = [
     lehr.AgglomerativeClustering(n_clusters=2, linkage="ward"),
     lehr.AgglomerativeClustering(n_clusters=2, linkage="single", metric="cosine"),
     lehr.AgglomerativeClustering(n_clusters=2, metric="precomputed"),
+    lehr.HDBSCAN(),
+    lehr.HDBSCAN(min_cluster_size=10, min_samples=1, metric="manhattan", cluster_selection_epsilon=0.01),
+    lehr.HDBSCAN(metric="precomputed", allow_single_cluster=True),
     lehr.PairwiseClustering(),
     lehr.PairwiseClustering(n_clusters=2),
     lehr.SMACOF(),

@@ -15,7 +15,7 @@ import pytest
 
 import lehr
 
-MODULES = ["lehr", "lehr.agglomerative", "lehr.async_node", "lehr.cluster", "lehr.datasets", "lehr.distances", "lehr.explanation", "lehr.kmeans", "lehr.kmedoids", "lehr.manifold", "lehr.mixture", "lehr.node", "lehr.plot", "lehr.preparation", "lehr.ranks", "lehr.report", "lehr.runtime", "lehr.services", "lehr.tables", "lehr.topographic"]
+MODULES = ["lehr", "lehr.agglomerative", "lehr.async_node", "lehr.cluster", "lehr.datasets", "lehr.density", "lehr.distances", "lehr.explanation", "lehr.kmeans", "lehr.kmedoids", "lehr.manifold", "lehr.mixture", "lehr.node", "lehr.plot", "lehr.preparation", "lehr.ranks", "lehr.report", "lehr.runtime", "lehr.services", "lehr.tables", "lehr.topographic"]
 pytestmark = pytest.mark.thread_unsafe(reason="doctest takes the standard output")
 #: Names that are documented elsewhere: by scikit-learn, or by their class.
 WITHOUT_EXAMPLES = {"Closed", "Full", "Progress", "RankError", "Stopped", "__version__"}

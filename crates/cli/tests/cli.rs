@@ -16,6 +16,7 @@ mod cli {
     mod full_disk;
     mod gtm;
     mod guide;
+    mod hdbscan;
     mod help;
     mod hierarchy;
     mod jobs;

@@ -275,7 +275,7 @@ impl Setup {
     ///
     /// # Example
     /// ```
-    /// for contract in ["lehr.datasets", "lehr.clustering", "lehr.mixture", "lehr.gtm", "lehr.kmedoids", "lehr.hierarchy", "lehr.distances", "lehr.pairwise", "lehr.embedding", "lehr.predictions"] {
+    /// for contract in ["lehr.datasets", "lehr.clustering", "lehr.mixture", "lehr.gtm", "lehr.kmedoids", "lehr.hierarchy", "lehr.hdbscan", "lehr.distances", "lehr.pairwise", "lehr.embedding", "lehr.predictions"] {
     ///     assert!(lehr_jobs::Setup::contracts().contains(&contract));
     /// }
     /// ```

@@ -18,6 +18,7 @@ pub mod distances;
 pub mod embed;
 pub mod explain;
 pub mod gtm;
+pub mod hdbscan;
 pub mod hierarchy;
 pub mod isolated;
 pub mod items;
@@ -62,6 +63,7 @@ pub const ALL: &[&dyn Method] = &[
     &gtm::Gtm,
     &kmedoids::KMedoids,
     &hierarchy::Hierarchy,
+    &hdbscan::Hdbscan,
     &pairwise::Pairwise,
     &embed::Embedding,
 ];

@@ -11,7 +11,8 @@
 //!
 //! All methods report their progress to an [`Observer`], with [`figures`](Progress::figures) by name.
 //! [`kmedoids`](crate::kmedoids) reports `clusters`, `sweeps`, `swaps` and `cost`, and
-//! [`hierarchy`](crate::hierarchy) the `clusters` that are left while it joins. The other methods report:
+//! [`hierarchy`](crate::hierarchy) the `clusters` that are left while it joins. [`hdbscan`](crate::hdbscan) reports the
+//! `clusters` once it has chosen them. The other methods report:
 //!
 //! | method | figures |
 //! | --- | --- |

@@ -10,6 +10,7 @@
 //! | dissimilarities of all pairs | [`pairwise::cluster`] |
 //! | dissimilarities of all pairs, and you want an item in the middle of each cluster | [`kmedoids::cluster`] |
 //! | dissimilarities of all pairs, and you want a tree of the items | [`hierarchy::cluster`] |
+//! | dissimilarities of all pairs, and groups of any shape with noise between them | [`hdbscan::cluster`] |
 //! | dissimilarities of all pairs, and you want a map of the items | [`smacof::embed`] |
 //! | rows, and you want the state at a temperature of your choice | [`vector::equilibrium`] |
 //! | the clusters found and known classes, to compare them | [`agreement::Agreement`] |
@@ -37,6 +38,7 @@ pub mod enrichment;
 mod error;
 mod gather;
 pub mod gtm;
+pub mod hdbscan;
 pub mod hierarchy;
 mod input;
 pub mod kmeans;

@@ -12,6 +12,7 @@ mod mining {
     mod gtm;
     mod gtm_brute_force;
     mod gtm_runs;
+    mod hdbscan;
     mod hierarchy;
     mod interrupt;
     mod killed;

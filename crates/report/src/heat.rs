@@ -4,6 +4,7 @@
 use lehr_data::dissimilarities::Dissimilarities;
 use lehr_mining::drawn::drawn;
 use lehr_mining::hierarchy::Model as Tree;
+use lehr_mining::vector::OUTLIER;
 use serde_json::{Value, json};
 
 use crate::packed;
@@ -53,7 +54,7 @@ pub struct Block {
 }
 
 impl Heat {
-    /// Orders the items by cluster, and the clusters by their tree.
+    /// Orders the items by cluster, and the clusters by their tree. Items labelled [`OUTLIER`] are left out.
     pub fn of(matrix: &Dissimilarities, labels: &[u32]) -> Self {
         let members = members(0..matrix.items(), labels);
         let between = between(matrix, &members);
@@ -96,7 +97,7 @@ impl Heat {
         let items: Vec<usize> = order.iter().flat_map(|&cluster| members[cluster].iter().copied()).collect();
         let (cells, levels) = grid(matrix, &items);
         let (largest, beyond) = brightest(&levels);
-        let share = |place: usize| place as f64 / matrix.items().max(1) as f64;
+        let share = |place: usize| place as f64 / items.len().max(1) as f64;
         let mut from = 0;
         let block = |&cluster: &usize| {
             let (first, items) = (from, members[cluster].len());
@@ -130,11 +131,12 @@ impl Heat {
     }
 }
 
-/// Lists the items of each cluster in this order.
+/// Lists the items of each cluster in this order, without noise.
 fn members(order: impl Iterator<Item = usize>, labels: &[u32]) -> Vec<Vec<usize>> {
-    let clusters = labels.iter().max().map_or(0, |most| *most as usize + 1);
+    let is_member = |label: u32| label != OUTLIER;
+    let clusters = labels.iter().copied().filter(|label| is_member(*label)).max().map_or(0, |most| most as usize + 1);
     let mut members = vec![Vec::new(); clusters];
-    order.for_each(|item| members[labels[item] as usize].push(item));
+    order.filter(|item| is_member(labels[*item])).for_each(|item| members[labels[item] as usize].push(item));
     members
 }
 

@@ -114,7 +114,7 @@ pub struct Subject<'a> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn page(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> String {
-    use lehr_methods::{cluster, embed, gtm as map, hierarchy, kmedoids, mixture as gaussians, pairwise};
+    use lehr_methods::{cluster, embed, gtm as map, hdbscan, hierarchy, kmedoids, mixture as gaussians, pairwise};
     let any = fit.as_any();
     if let Some(fitted) = any.downcast_ref::<cluster::Fitted>() {
         clusters::page(run, data.rows(), fitted)
@@ -128,6 +128,8 @@ pub fn page(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> String {
         pairs::medoids_page(run, data.matrix(), &fitted.model)
     } else if let Some(fitted) = any.downcast_ref::<hierarchy::Fitted>() {
         pairs::tree_page(run, data.matrix(), fitted)
+    } else if let Some(fitted) = any.downcast_ref::<hdbscan::Fitted>() {
+        pairs::dense_page(run, data.matrix(), &fitted.model)
     } else if let Some(fitted) = any.downcast_ref::<embed::Fitted>() {
         pairs::map_page(run, data.matrix(), &fitted.map, fitted.shepard(data.matrix()))
     } else {
@@ -141,7 +143,9 @@ pub fn page(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> String {
 /// # Panics
 /// Panics if the result does not belong to these data.
 pub fn drawing(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> Option<Drawing> {
-    use lehr_methods::{cluster, embed, gtm as map, hierarchy, kmedoids, minibatch, mixture as gaussians, pairwise};
+    use lehr_methods::{
+        cluster, embed, gtm as map, hdbscan, hierarchy, kmedoids, minibatch, mixture as gaussians, pairwise,
+    };
     let any = fit.as_any();
     Some(if let Some(fitted) = any.downcast_ref::<cluster::Fitted>() {
         clusters::drawing(run, data.rows(), fitted)
@@ -155,6 +159,8 @@ pub fn drawing(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> Option<Drawing> 
         pairs::medoids_drawing(run, data.matrix(), &fitted.model)
     } else if let Some(fitted) = any.downcast_ref::<hierarchy::Fitted>() {
         pairs::tree_drawing(run, data.matrix(), fitted)
+    } else if let Some(fitted) = any.downcast_ref::<hdbscan::Fitted>() {
+        pairs::dense_drawing(run, data.matrix(), &fitted.model)
     } else if let Some(fitted) = any.downcast_ref::<embed::Fitted>() {
         pairs::map_drawing(run, data.matrix(), &fitted.map)
     } else if let Some(fitted) = any.downcast_ref::<minibatch::Fitted>() {

@@ -1,11 +1,11 @@
-//! The reports of `lehr pairwise`, `lehr kmedoids`, `lehr hierarchy` and `lehr embed`: a heat map of the
+//! The reports of `lehr pairwise`, `lehr kmedoids`, `lehr hierarchy`, `lehr hdbscan` and `lehr embed`: a heat map of the
 //! dissimilarities, a tree, or a map of the items.
 
 use lehr_methods::hierarchy;
 use lehr_mining::hierarchy::Model as Tree;
-use lehr_mining::kmedoids;
 use lehr_mining::pairwise::Model;
 use lehr_mining::smacof::{Map, Shepard, Stop};
+use lehr_mining::{hdbscan, kmedoids};
 use maud::{Markup, Render, html};
 use serde_json::{Value, json};
 
@@ -83,6 +83,54 @@ pub fn medoids_page(run: &Run<'_>, matrix: &Matrix, model: &kmedoids::Model) -> 
         (section("table", "The clusters", "", table("clusters", "The clusters", head, body)))
     };
     finish(run, &headline, format!("{}. k-medoids (FasterPAM).", run.name()), &model.warnings, main, figures)
+}
+
+/// Returns the report of dense groups of items.
+pub fn dense_page(run: &Run<'_>, matrix: &Matrix, model: &hdbscan::Model) -> String {
+    let [items, clusters] = [counted(matrix.ids.len() as u64, "item"), counted(model.clusters.len() as u64, "cluster")];
+    let headline = format!("{items} in {clusters}, and noise");
+    let mut figures = Figures::default();
+    let apart = |distance: f64| if distance.is_finite() { significant(distance, 4) } else { "all items".to_owned() };
+    let body = html! {
+        @for (number, cluster) in model.clusters.iter().enumerate().take(ROWS) {
+            tr {
+                td data-value=(number) { (swatch(number)) (number) }
+                td { (grouped(cluster.items)) }
+                td { (amount(cluster.weight)) }
+                td { (apart(cluster.distance)) }
+                td { (significant(cluster.persistence, 3)) }
+                (item_cell(&matrix.ids, cluster.exemplar, matrix.smiles.as_deref()))
+            }
+        }
+    };
+    let head = ["cluster", "items", "weight", "apart below", "persistence", "exemplar\t"];
+    let noise = share(model.noise as f64, matrix.ids.len() as f64);
+    let found = [
+        tile("Items", grouped(matrix.ids.len() as u64), "", ""),
+        tile(
+            "Clusters",
+            grouped(model.clusters.len() as u64),
+            "",
+            counted(model.tree.len() as u64, "group") + " compared",
+        ),
+        tile("Noise", grouped(model.noise), "", format!("{noise} of the items, labelled -1")),
+        run.time("core distances and a spanning tree".to_owned()),
+    ];
+    let note = "Below this distance, a cluster is apart from all others. Persistence is the share of densities over which it stays one group, at most 1.";
+    let main = html! {
+        (tiles("The run in figures", found))
+        @if !model.clusters.is_empty() {
+            (heat_section(&matrix.dissimilarities, &model.labels, &matrix.ids, &mut figures))
+            (section("table", "The clusters", note, table("clusters", "The clusters", head, body)))
+        }
+    };
+    finish(run, &headline, format!("{}. Dense groups (HDBSCAN*).", run.name()), &model.warnings, main, figures)
+}
+
+/// Returns the picture of the dissimilarities within and between dense groups for a separate file.
+pub fn dense_drawing(run: &Run<'_>, matrix: &Matrix, model: &hdbscan::Model) -> Drawing {
+    let clusters: Vec<(u64, usize)> = model.clusters.iter().map(|cluster| (cluster.items, cluster.exemplar)).collect();
+    matrix_drawing(run, matrix, &model.labels, &clusters)
 }
 
 /// Returns the report of a tree of items.

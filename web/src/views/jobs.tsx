@@ -421,6 +421,7 @@ const INPUTS: Record<string, string[]> = {
   'lehr.embedding': ['matrix', 'items'],
   'lehr.kmedoids': ['matrix', 'items'],
   'lehr.hierarchy': ['matrix', 'items'],
+  'lehr.hdbscan': ['matrix', 'items'],
 };
 
 function New({ methods: list }: { methods: Service[] }) {

@@ -129,7 +129,7 @@ fn checked(typed: &[OsString], processes: usize) -> Result<Checked, Failure> {
         _ => {
             let message = "the command cannot be continued after a time limit, so there is no script for it";
             return Err(usage(message).with_hint(
-                "lehr job takes cluster, minibatch, mixture, gtm, distances, pairwise, kmedoids, hierarchy and embed",
+                "lehr job takes cluster, minibatch, mixture, gtm, distances, pairwise, kmedoids, hierarchy, hdbscan and embed",
             ));
         }
     };

@@ -40,6 +40,7 @@ fn every_method_draws_its_results_in_both_formats() {
             "mixture" => "points.csv: 60 rows in 3 components",
             "gtm" => "points.csv: 60 rows on a topographic map",
             "pairwise" | "kmedoids" | "hierarchy" => "dissimilarities.json: 60 items in 3 clusters",
+            "hdbscan" => "dissimilarities.json: 60 items in 2 clusters",
             "embed" => "dissimilarities.json: map of 60 items",
             _ => panic!("{name}: has its picture a title?"),
         };

@@ -3,13 +3,14 @@
 use super::sandbox::Sandbox;
 
 /// Commands whose help people see.
-const COMMANDS: [&str; 37] = [
+const COMMANDS: [&str; 38] = [
     "cluster",
     "minibatch",
     "mixture",
     "gtm",
     "kmedoids",
     "hierarchy",
+    "hdbscan",
     "pairwise",
     "embed",
     "predict",

@@ -12,7 +12,7 @@ use super::sandbox::Sandbox;
 use super::services::Served;
 
 /// The kinds that are placed by hand, each with a path.
-const PLACED: [(&str, &str); 13] = [
+const PLACED: [(&str, &str); 14] = [
     ("lehr/records", "/notes"),
     ("lehr/samples", "/samples"),
     ("lehr/reports", "/reports"),
@@ -25,6 +25,7 @@ const PLACED: [(&str, &str); 13] = [
     ("lehr.gtm", "/gtm"),
     ("lehr.kmedoids", "/kmedoids"),
     ("lehr.hierarchy", "/hierarchy"),
+    ("lehr.hdbscan", "/hdbscan"),
     ("lehr.predictions", "/predictions"),
 ];
 
