@@ -88,7 +88,7 @@ pub fn medoids_page(run: &Run<'_>, matrix: &Matrix, model: &kmedoids::Model) -> 
 /// Returns the report of dense groups of items.
 pub fn dense_page(run: &Run<'_>, matrix: &Matrix, model: &hdbscan::Model) -> String {
     let [items, clusters] = [counted(matrix.ids.len() as u64, "item"), counted(model.clusters.len() as u64, "cluster")];
-    let headline = format!("{items} in {clusters}, and noise");
+    let headline = format!("{items} in {clusters}; {} of noise", counted(model.noise, "item"));
     let mut figures = Figures::default();
     let apart = |distance: f64| if distance.is_finite() { significant(distance, 4) } else { "all items".to_owned() };
     let body = html! {
@@ -116,11 +116,14 @@ pub fn dense_page(run: &Run<'_>, matrix: &Matrix, model: &hdbscan::Model) -> Str
         tile("Noise", grouped(model.noise), "", format!("{noise} of the items, labelled -1")),
         run.time("core distances and a spanning tree".to_owned()),
     ];
+    let heat = Heat::of(&matrix.dissimilarities, &model.labels).figure("dissimilarities", &matrix.ids);
+    let heat_note = "Dark means a small dissimilarity. The items stand in the order of their clusters, without noise. A group that is not compact need not be dark \
+                     everywhere: its items are close to their neighbours only.";
     let note = "Below this distance, a cluster is apart from all others. Persistence is the share of densities over which it stays one group, at most 1.";
     let main = html! {
         (tiles("The run in figures", found))
         @if !model.clusters.is_empty() {
-            (heat_section(&matrix.dissimilarities, &model.labels, &matrix.ids, &mut figures))
+            (section("matrix", "The dissimilarities", heat_note, figures.add("heat", heat)))
             (section("table", "The clusters", note, table("clusters", "The clusters", head, body)))
         }
     };

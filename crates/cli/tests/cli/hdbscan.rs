@@ -43,7 +43,7 @@ fn files_have_the_dense_groups_and_the_noise() {
     assert_eq!((first[0], first[1], first[2], first[4]), ("0", "", "NaN", "150"));
     assert_eq!(splits.lines().filter(|line| line.ends_with(",0") || line.ends_with(",1")).count(), 2);
     let (report, figures) = sandbox.page("lehr-hdbscan/report.html");
-    assert!(report.contains("150 items in 2 clusters, and noise"));
+    assert!(report.contains(&format!("150 items in 2 clusters; {noise} items of noise")));
     assert_eq!(figures["heat"]["blocks"].as_array().unwrap().len(), 2);
     assert_eq!(figures["heat"]["ids"].as_array().unwrap().len(), 150 - noise);
 }
