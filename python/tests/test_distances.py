@@ -6,11 +6,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 from scipy.spatial.distance import cdist, squareform
 from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import pairwise_distances as sklearn_distances
 
 import lehr
+from lehr._model import symmetric
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "manhattan", "cosine", "correlation"])
@@ -263,3 +265,19 @@ def test_gower_compares_columns_of_several_kinds_as_its_definition():
         lehr.pairwise_distances(frame, frame, metric="gower")
     with pytest.raises(ValueError, match="gower divides each column by its range"):
         lehr.pairwise_distances(frame, metric="gower", standardize=True)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_rounding_between_the_halves_of_a_matrix_is_removed_and_other_differences_stay(kind):
+    # So many items that the matrix has several blocks, and the last one is small.
+    whole = np.random.default_rng(0).random((600, 600)).astype(kind)
+    whole = whole + whole.T
+    whole[3, 500] = whole[500, 3] = np.nan
+    rounded = whole * np.random.default_rng(1).choice([1, 1 + np.finfo(kind).eps], whole.shape).astype(kind)
+    before = rounded.copy()
+    assert_array_equal(symmetric(rounded), (rounded + rounded.T) / 2)
+    assert_array_equal(rounded, before)
+    assert symmetric(whole) is whole
+    other = whole.copy()
+    other[580, 20] += 1
+    assert symmetric(other) is other
