@@ -76,7 +76,7 @@ pub(crate) struct Rows<T: Real> {
     /// divided by this weight is the effective sample size, `(sum w)^2 / sum w^2` (Kish 1965). Priors and criteria that
     /// count rows use this weight, so that the unit of weights does not affect results.
     pub row_weight: f64,
-    /// Whether every sum of stored weights is exact, in any order. All weights are then multiples of a power of two, and
+    /// For rows of bits, whether every sum of stored weights is exact, in any order. All weights are then multiples of a power of two, and
     /// their sum is less than 2^53 times this power. Counts have exact sums, and so have rows without weights.
     pub has_exact_sums: bool,
     /// The Bernoulli cost; `None` if the cost of a row is its squared distance from the centre. With the Bernoulli
@@ -148,7 +148,6 @@ impl<T: Real> Rows<T> {
         let (heavy, light): (Vec<u32>, Vec<u32>) =
             (0..input.len() as u32).partition(|&row| input.weight(row as usize) > 0.0);
         let survey = Survey::new(input, &heavy, positions, threads)?;
-        let has_exact_sums = has_exact_sums(heavy.iter().map(|&row| input.weight(row as usize)));
         let (length, Survey { means, total_weight, row_weight, weight_unit, .. }) = (survey.length(), survey);
         let bernoulli = match cost {
             Cost::Squared => None,
@@ -162,6 +161,8 @@ impl<T: Real> Rows<T> {
             }
         };
         let storage = Storage::of(input, bernoulli.is_none());
+        let has_exact_sums =
+            storage == Storage::Bits && has_exact_sums(heavy.iter().map(|&row| input.weight(row as usize)));
         let layout = Layout::new(input, heavy, light, storage, threads)?;
         let mut rows = Self {
             leaves: leaves::make(input, &layout, &units, storage, threads)?,

@@ -49,24 +49,22 @@ impl<T: Scalar> HardRound<'_, T> {
     /// Converts the sums of all leaves to stored units. Those of bits and of sparse rows are relative to 0 before, and
     /// those of bits have the unit of bits.
     pub fn settle(&self, total: &mut [f64]) {
-        let (kind, dimension, units) = (self.kind(), self.rows.dimension, &self.rows.units);
-        if self.rows.storage == Storage::Numbers {
+        let Rows { dimension, units, storage, .. } = self.rows;
+        if *storage == Storage::Numbers {
             return;
         }
-        for (k, sums) in total.chunks_exact_mut(kind.len(dimension)).enumerate() {
-            let (own, beyond) = sums.split_at_mut(Kind::Centers.len(dimension));
-            match self.rows.storage {
-                Storage::Sparse => units.subtract_origin(&mut own[..1 + dimension]),
-                _ => settle_bits(self.rows, self.centers.center(k), own),
-            }
-            if let [removal, of_beyond @ ..] = beyond {
-                match self.rows.storage {
-                    Storage::Sparse => units.subtract_origin(of_beyond),
-                    _ => {
-                        *removal /= units.length * units.length;
-                        units.store_moments(of_beyond);
-                    }
-                }
+        let per_center = self.kind().len(*dimension);
+        for (sums, center) in total.chunks_exact_mut(per_center).zip(self.centers.rows()) {
+            let (own, beyond) = sums.split_at_mut(Kind::Centers.len(*dimension));
+            // The cost of the removal comes before the sums beyond the plane.
+            let (removal, beyond) = beyond.split_at_mut(beyond.len().min(1));
+            if *storage == Storage::Sparse {
+                units.subtract_origin(&mut own[..1 + dimension]);
+                units.subtract_origin(beyond);
+            } else {
+                settle_bits(self.rows, center, own);
+                units.store_moments(beyond);
+                removal.iter_mut().for_each(|cost| *cost /= units.length * units.length);
             }
         }
     }
@@ -74,7 +72,7 @@ impl<T: Scalar> HardRound<'_, T> {
 
 /// Converts the sums of a centre's rows of bits to stored units: mass, moments, cost. Squared distances follow from
 /// mass and moments, more precisely than from the distances of single rows. Other costs stay as they are.
-fn settle_bits<T: Scalar>(rows: &Rows<T>, center: &[f64], sums: &mut [f64]) {
+pub(super) fn settle_bits<T: Scalar>(rows: &Rows<T>, center: &[f64], sums: &mut [f64]) {
     let (last, units) = (1 + rows.dimension, &rows.units);
     units.store_moments(&mut sums[..last]);
     if rows.bernoulli.is_none() {

@@ -10,7 +10,7 @@ use lehr_numerics::bits::{Known, Moves, assign_known_bits, changes_of_known_bits
 use lehr_numerics::nearest::Kind;
 
 use super::centers::Centers;
-use super::hard::Remembered;
+use super::hard::{Remembered, settle_bits};
 use super::side_by_side::HardSideBySide;
 use crate::Error;
 use crate::round::{LeafCells, Round, Rounds, total_of};
@@ -62,42 +62,6 @@ impl Bounds {
     }
 }
 
-/// The centres and the sums of a pass that left bounds behind. There are no centres if the bounds are not valid.
-#[derive(Debug)]
-pub(crate) struct Pass {
-    pub centers: Centers,
-    /// For each centre: mass, moments and cost, in stored units.
-    pub total: Vec<f64>,
-    /// For each centre of rows of bits: mass and moments, in the unit of bits.
-    pub counts: Vec<f64>,
-}
-
-impl Pass {
-    pub fn none(dimension: usize) -> Self {
-        Self { centers: Centers { dimension, values: Vec::new() }, total: Vec::new(), counts: Vec::new() }
-    }
-
-    pub fn set(&mut self, centers: &Centers, total: &[f64]) {
-        self.centers.clone_from(centers);
-        total.clone_into(&mut self.total);
-    }
-
-    /// Takes over the sums of another pass, but not its centres.
-    pub fn begin_with(&mut self, other: &Self) {
-        self.total.clone_from(&other.total);
-        self.counts.clone_from(&other.counts);
-    }
-
-    /// Marks the bounds as invalid.
-    pub fn forget(&mut self) {
-        self.centers.values.clear();
-    }
-
-    pub fn is_valid(&self) -> bool {
-        !self.centers.values.is_empty()
-    }
-}
-
 /// A pass over rows of bits by bounds.
 pub(crate) struct KnownPass<'a, T: Scalar> {
     pub rows: &'a Rows<T>,
@@ -110,19 +74,18 @@ pub(crate) struct KnownPass<'a, T: Scalar> {
 }
 
 impl<T: Scalar> KnownPass<'_, T> {
-    /// Makes the pass. `sums` has the sums of the pass that it updates, and receives the sums of this pass.
+    /// Makes the pass. `counts` has the mass and the moments of each centre in the pass that it updates, in the unit of
+    /// bits, and receives those of this pass. Writes the sums in stored units, with the costs, to `total`.
     ///
     /// # Errors
     /// Returns the errors of rounds. The bounds of the target are then invalid.
-    pub async fn run(&self, rounds: &mut dyn Rounds, sums: &mut Pass) -> Result<(), Error> {
-        let (dimension, clusters) = (self.rows.dimension, self.centers.len());
-        let (length, per_center) = (1 + dimension, Kind::Centers.len(dimension));
+    pub async fn run(&self, rounds: &mut dyn Rounds, counts: &mut Vec<f64>, total: &mut Vec<f64>) -> Result<(), Error> {
+        let (length, clusters) = (1 + self.rows.dimension, self.centers.len());
         let mut touched = Vec::new();
         total_of(rounds, &AssignRound(self), &mut touched).await?;
         let is_whole = self.from == Source::Nothing;
         let which: Vec<usize> = (0..clusters).filter(|&k| is_whole || touched[k] > 0.0).collect();
-        sums.total.resize(clusters * per_center, 0.0);
-        sums.counts.resize(clusters * length, 0.0);
+        counts.resize(clusters * length, 0.0);
         if !which.is_empty() {
             let mut places = vec![None; clusters];
             which.iter().enumerate().for_each(|(place, &k)| places[k] = Some(place));
@@ -131,20 +94,20 @@ impl<T: Scalar> KnownPass<'_, T> {
             let round = SumsRound { pass: self, places: &places, count: which.len(), are_changes };
             total_of(rounds, &round, &mut found).await?;
             for (found, &k) in found.chunks_exact(length).zip(&which) {
-                let counts = &mut sums.counts[k * length..][..length];
+                let counts = &mut counts[k * length..][..length];
                 if are_changes {
                     counts.iter_mut().zip(found).for_each(|(count, change)| *count += change);
                 } else {
                     counts.copy_from_slice(found);
                 }
-                let total = &mut sums.total[k * per_center..][..per_center];
-                total[..length].copy_from_slice(counts);
-                self.rows.units.store_moments(&mut total[..length]);
             }
         }
-        for (sums, center) in sums.total.chunks_exact_mut(per_center).zip(self.centers.rows()) {
-            let (sums, cost) = sums.split_at_mut(length);
-            cost[0] = self.rows.units.cost_of_moments(center, sums);
+        let per_center = Kind::Centers.len(self.rows.dimension);
+        total.resize(clusters * per_center, 0.0);
+        let of_centers = total.chunks_exact_mut(per_center).zip(counts.chunks_exact(length)).zip(self.centers.rows());
+        for ((total, counts), center) in of_centers {
+            total[..length].copy_from_slice(counts);
+            settle_bits(self.rows, center, total);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use lehr_numerics::tiles::DIRECT_DIMENSION;
 
 use super::centers::{Centers, Planes};
 use super::hard::{DifferenceRound, HardRound, Remembered};
-use super::known::{KnownPass, Pass, Source, Target};
+use super::known::{KnownPass, Source, Target};
 use super::side_by_side::HardSideBySide;
 use crate::Error;
 use crate::round::{LeafCells, Rounds, total_of};
@@ -28,6 +28,26 @@ pub(crate) struct Lloyd<'a, T: Scalar> {
     last: Pass,
     moves: Moves,
     side_by_side: HardSideBySide<T>,
+}
+
+/// The centres and the sums of a pass from whose results other passes are computed.
+#[derive(Debug)]
+struct Pass {
+    /// No centres if there is no such pass.
+    centers: Centers,
+    /// For each centre: mass, moments and cost. For rows of bits, mass and moments in the unit of bits.
+    sums: Vec<f64>,
+}
+
+impl Pass {
+    fn none(dimension: usize) -> Self {
+        Self { centers: Centers { dimension, values: Vec::new() }, sums: Vec::new() }
+    }
+
+    /// Declares the results invalid.
+    fn forget(&mut self) {
+        self.centers.values.clear();
+    }
 }
 
 /// When to end sweeps before a fixed point.
@@ -119,7 +139,8 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         }
         self.go_over(rounds, centers, planes).await?;
         if leaves_a_base {
-            self.base.set(centers, &self.total);
+            self.base.centers.clone_from(centers);
+            self.base.sums.clone_from(&self.total);
         }
         Ok(())
     }
@@ -149,7 +170,8 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
     ) -> Result<(), Error> {
         self.sweeps += 1;
         self.side_by_side.prepare(self.rows, centers, None);
-        let Self { rows, memory, ref side_by_side, ref mut moves, ref mut last, ref mut base, .. } = *self;
+        let Self { rows, memory, ref side_by_side, ref mut moves, ref mut total, ref mut last, ref mut base, .. } =
+            *self;
         let before = match from {
             Source::Nothing => None,
             Source::Last => Some(&last.centers),
@@ -161,19 +183,19 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
             moves.measure(&before.values, &centers.values, rows.dimension, rows.units.length, jumped);
         }
         match (from, to) {
-            (Source::Last, Target::Base) => base.begin_with(last),
-            (Source::Base, Target::Last) => last.begin_with(base),
+            (Source::Last, Target::Base) => base.sums.clone_from(&last.sums),
+            (Source::Base, Target::Last) => last.sums.clone_from(&base.sums),
             _ => {}
         }
-        let sums = match to {
+        let target = match to {
             Target::Last => last,
             Target::Base => base,
         };
         // The bounds are invalid until the pass has ended, because an abandoned pass updates only some leaves.
-        sums.forget();
-        KnownPass { rows, centers, side_by_side, memory, from, to, moves }.run(rounds, sums).await?;
-        sums.centers.clone_from(centers);
-        self.total.clone_from(&sums.total);
+        target.forget();
+        let pass = KnownPass { rows, centers, side_by_side, memory, from, to, moves };
+        pass.run(rounds, &mut target.sums, total).await?;
+        target.centers.clone_from(centers);
         Ok(())
     }
 
@@ -189,7 +211,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
             self.last.forget();
             return self.pass(rounds, centers, None).await;
         }
-        let is_based = self.base.is_valid() && self.base.centers.len() <= centers.len();
+        let is_based = (1..=centers.len()).contains(&self.base.centers.len());
         let from = match self.last.centers.len() == centers.len() {
             _ if is_first_of_trial && is_based => Source::Base,
             true => Source::Last,
@@ -201,7 +223,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
     /// Makes a pass at centres of which only a few differ from the base. Visits only the leaves near the centres that
     /// differ.
     async fn difference(&mut self, rounds: &mut dyn Rounds, centers: &Centers) -> Result<(), Error> {
-        let Pass { centers: base, total: base_total, .. } = &self.base;
+        let Pass { centers: base, sums: base_sums } = &self.base;
         self.moved.clear();
         self.moved.extend((0..centers.len()).filter(|&k| k >= base.len() || centers.center(k) != base.center(k)));
         self.sweeps += 1;
@@ -211,7 +233,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         if nothing {
             self.total.fill(0.0);
         }
-        for (sum, base) in self.total.iter_mut().zip(base_total) {
+        for (sum, base) in self.total.iter_mut().zip(base_sums) {
             *sum += base;
         }
         Ok(())
@@ -304,7 +326,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
                 if is_trial
                     && k < self.base.centers.len()
                     && y == self.base.centers.center(k)
-                    && sums[..=dimension] == RowMajor::new(&self.base.total, per_center).row(k)[..=dimension]
+                    && sums[..=dimension] == RowMajor::new(&self.base.sums, per_center).row(k)[..=dimension]
                 {
                     continue;
                 }
