@@ -53,7 +53,7 @@ function show(id: string, place: HTMLElement, figure: Figure): void {
     render(<ShownScene figure={figure} source={sourceOf(figure, id)} settings={settings} asked={asked} />, place);
   } else if (figure.kind === 'anneal') {
     const steps = figure.steps.map(([temperature, clusters, freeEnergy]) => ({ temperature, clusters, freeEnergy }));
-    const splits = figure.splits.map(([temperature, parent, clusters]) => ({ temperature, parent, clusters }));
+    const splits = figure.splits.map(([temperature, parent, end, into]) => ({ temperature, parent, end, into }));
     const { command } = figure;
     // A page that shows this report in a frame with the attribute `data-keep` can run the method again.
     const frame = window.frameElement?.hasAttribute('data-keep') ? window.frameElement : null;

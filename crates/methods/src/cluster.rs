@@ -103,7 +103,7 @@ impl Declared for Cluster {
         folder: "lehr-out",
         files: &["labels.csv", "centers.csv", "marks.csv", "outliers.csv", "model.json", "report.html", "summary.json"],
         untold: &["marks.csv", "model.json"],
-        outputs: &["centers", "history", "labels", "marks", "numbers", "outliers"],
+        outputs: &["centers", "history", "labels", "marks", "numbers", "outliers", "splits"],
         summary_names: &[ANNEALING, KMEANS],
     };
 

@@ -36,6 +36,7 @@ pub mod rows;
 
 mod classes;
 mod clusters;
+mod course;
 mod data;
 mod method;
 mod model;

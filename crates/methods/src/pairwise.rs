@@ -3,12 +3,12 @@
 use std::any::Any;
 
 use lehr_mining::Error;
-use lehr_mining::anneal::{Split, Step};
 use lehr_mining::pairwise::{self, Cluster, Model, Parameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::course;
 use crate::data::{Data, Matrix, MatrixWords, Takes};
 use crate::items::Members;
 use crate::method::{About, Content, Declared, Fit, Spent, Task};
@@ -214,34 +214,6 @@ impl Fitted {
             .texts("middle", part(1))
             .texts("outer", part(2))
     }
-
-    fn history(&self) -> Table<'static> {
-        let steps = &self.model.history;
-        let numbers = |of: fn(&Step) -> f64| steps.iter().map(of).collect();
-        let counts = |of: fn(&Step) -> u64| steps.iter().map(of).collect();
-        Table::new("history")
-            .counts("index", counts(|step| step.index))
-            .numbers("temperature", numbers(|step| step.temperature))
-            .counts("clusters", counts(|step| step.clusters as u64))
-            .numbers("free_energy", numbers(|step| step.free_energy))
-            .numbers("mean_cost", numbers(|step| step.mean_cost))
-            .numbers("information", numbers(|step| step.information))
-            .numbers("softness", numbers(|step| step.softness))
-            .counts("sweeps", counts(|step| step.sweeps))
-            .numbers("max_move", numbers(|step| step.max_move))
-            .numbers("next_critical", numbers(|step| step.next_critical))
-    }
-
-    fn splits(&self) -> Table<'static> {
-        let splits = &self.model.splits;
-        let numbers = |of: fn(&Split) -> f64| splits.iter().map(of).collect();
-        let counts = |of: fn(&Split) -> u64| splits.iter().map(of).collect();
-        Table::new("splits")
-            .numbers("temperature", numbers(|split| split.temperature))
-            .numbers("critical_temperature", numbers(|split| split.critical_temperature))
-            .counts("parent", counts(|split| split.parent as u64))
-            .counts("clusters", counts(|split| split.clusters as u64))
-    }
 }
 
 impl Fit for Fitted {
@@ -250,8 +222,8 @@ impl Fit for Fitted {
         Some(match name {
             "labels" => labels(ids, &self.model),
             "clusters" => self.clusters_in_full(ids),
-            "history" => self.history(),
-            "splits" => self.splits(),
+            "history" => course::history(&self.model.history),
+            "splits" => course::splits(&self.model.splits),
             _ => return None,
         })
     }

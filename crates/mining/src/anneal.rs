@@ -115,19 +115,39 @@ pub(crate) trait System: Send {
         rounds: &mut dyn Rounds,
         temperature: f64,
     ) -> impl Future<Output = Result<Measured, Error>> + Send;
-    /// Merges components that coincide, and returns how many were removed.
-    fn merge(&mut self, temperature: f64) -> usize;
+    /// Merges components that coincide, and returns the removed ones in the order of their removal.
+    fn merge(&mut self, temperature: f64) -> Vec<Removed>;
     /// The temperature to which a component waits before it may divide; infinite if it need not wait.
     fn hold_until(&self, component: usize) -> f64;
     /// Divides a component along the direction in which it was found unstable.
     fn divide(&mut self, component: usize, temperature: f64);
 }
 
+/// A component that a merge removed; later components moved up by one. Positions are those before the removal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Removed {
+    pub position: usize,
+    /// The component that it was merged into; `None` if it had hardly any weight.
+    pub into: Option<usize>,
+}
+
+/// A change of the components.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Change {
+    /// The component at `position` was divided, and a new one appended.
+    Divided {
+        position: usize,
+        critical_temperature: f64,
+    },
+    Removed(Removed),
+}
+
 /// The state at one temperature.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settled {
     pub measured: Measured,
-    pub splits: Vec<Split>,
+    /// The changes of the components, in order.
+    pub changes: Vec<Change>,
     pub sweeps: u64,
     pub largest_move: f64,
 }
@@ -145,7 +165,9 @@ pub(crate) async fn settle<S: System>(
         let relaxed = system.relax(rounds, temperature, tolerance).await?;
         settled.sweeps += relaxed.sweeps;
         settled.largest_move = relaxed.largest_move;
-        if system.merge(temperature) > 0 {
+        let removed = system.merge(temperature);
+        if !removed.is_empty() {
+            settled.changes.extend(removed.into_iter().map(Change::Removed));
             continue;
         }
         settled.measured = system.measure(rounds, temperature).await?;
@@ -159,14 +181,10 @@ pub(crate) async fn settle<S: System>(
         if chosen.is_empty() {
             return Ok(settled);
         }
-        for parent in chosen {
-            system.divide(parent, temperature);
-            settled.splits.push(Split {
-                temperature,
-                critical_temperature: settled.measured.critical[parent],
-                parent,
-                clusters: system.components(),
-            });
+        for position in chosen {
+            system.divide(position, temperature);
+            let critical_temperature = settled.measured.critical[position];
+            settled.changes.push(Change::Divided { position, critical_temperature });
         }
     }
 }

@@ -56,7 +56,7 @@ pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
     const NAME: &'static str = "mixture";
-    const FORMAT: u32 = 1;
+    const FORMAT: u32 = 2;
     type State = State;
 }
 

@@ -42,7 +42,7 @@ pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
     const NAME: &'static str = "pairwise";
-    const FORMAT: u32 = 1;
+    const FORMAT: u32 = 2;
     type State = State;
 }
 

@@ -49,7 +49,7 @@ pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
     const NAME: &'static str = "vector";
-    const FORMAT: u32 = 5;
+    const FORMAT: u32 = 6;
     type State = State;
 }
 

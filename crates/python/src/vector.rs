@@ -171,6 +171,8 @@ pub(crate) fn splits<'py>(py: Python<'py>, splits: &[Split]) -> PyResult<Bound<'
         .with("critical_temperature", |split| split.critical_temperature)?
         .with("parent", |split| split.parent as i64)?
         .with("n_clusters", |split| split.clusters as i64)?
+        .with("merged_at", |split| split.merged_at.unwrap_or(f64::NAN))?
+        .with("merged_into", |split| split.merged_into.map_or(-1, |other| other as i64))?
         .done())
 }
 

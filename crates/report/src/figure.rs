@@ -64,8 +64,10 @@ pub fn lines(lines: Vec<Value>) -> Value {
 pub fn anneal(history: &[Step], splits: &[Split], unit: &str, command: Option<&str>) -> Value {
     let steps: Vec<Value> =
         history.iter().map(|step| json!([step.temperature, step.clusters, step.free_energy])).collect();
-    let splits: Vec<Value> =
-        splits.iter().map(|split| json!([split.temperature, split.parent, split.clusters])).collect();
+    let splits: Vec<Value> = splits
+        .iter()
+        .map(|split| json!([split.temperature, split.parent, split.merged_at, split.merged_into]))
+        .collect();
     json!({ "kind": "anneal", "steps": steps, "splits": splits, "unit": unit, "command": command })
 }
 

@@ -14,6 +14,7 @@ use lehr_ranks::Layout;
 use lehr_report::Run;
 use lehr_report::drawing::Format;
 use serde_json::Value;
+use serde_json::json;
 
 /// Returns a table with three groups in three columns, a row that is far out, an id, and a column whose names need
 /// escaping.
@@ -160,7 +161,7 @@ fn clusters_have_points_with_names_a_table_outliers_and_a_course() {
     let course = &figures["course"];
     assert_eq!((&course["kind"], &course["command"]), (&"anneal".into(), &"lehr cluster points.csv".into()));
     assert_eq!(course["steps"][0][1], 1);
-    assert_eq!(course["splits"][0][2], 2);
+    assert_eq!(course["splits"][0].as_array().unwrap()[1..], [json!(0), json!(null), json!(null)]);
     // A single cluster has no name, and k-means has initialisations in place of an annealing.
     let (words, figures) = page("one", "cluster", Data::Rows(&rows), r#"{ "clusters": 1 }"#);
     assert!(words.contains("1 row far out") && words.contains("&lt;img src=x"));

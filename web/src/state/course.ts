@@ -6,12 +6,15 @@ export interface Step {
   freeEnergy: number;
 }
 
+/// A division. Component 0 is the first; the k-th division creates component k.
 export interface Split {
   temperature: number;
-  /// The index of the component that was split, among the components before the split.
+  /// The number of the component that was divided.
   parent: number;
-  /// The number of components after the split.
-  clusters: number;
+  /// The temperature at which the new component was merged into another or removed. Null if it lasted.
+  end: number | null;
+  /// The number of the component that it was merged into. Null if it lasted, or was removed without one.
+  into: number | null;
 }
 
 /// A number of clusters, and the temperatures from and to which it lasted.
@@ -40,30 +43,13 @@ export function stays(steps: Step[]): Stay[] {
   return found;
 }
 
-export interface Branch {
-  /// The index of the branch from which this one split, or -1 for the first branch.
-  parent: number;
-  birth: number;
-  /// The place of the branch among all branches, counted from the top.
-  place: number;
-}
-
-/// Returns the tree of the splits. The splits do not tell which clusters merge, so after a merge, the tree ends at the next split, whose temperature is
-/// `until`.
-export function treeOf(splits: Split[]): { branches: Branch[]; until: number | null } {
-  const branches: Branch[] = [{ parent: -1, birth: Infinity, place: 0 }];
+/// Returns the place of each component among all components, counted from the top. A new component stands below the one that it came from.
+export function places(splits: Split[]): number[] {
   const order = [0];
-  let until: number | null = null;
-  for (const { temperature, parent, clusters } of splits) {
-    if (clusters !== branches.length + 1) {
-      until = temperature;
-      break;
-    }
-    branches.push({ parent, birth: temperature, place: 0 });
-    order.splice(order.indexOf(parent) + 1, 0, branches.length - 1);
-  }
-  order.forEach((branch, place) => (branches[branch].place = place));
-  return { branches, until };
+  splits.forEach(({ parent }, at) => order.splice(order.indexOf(parent) + 1, 0, at + 1));
+  const found: number[] = [];
+  order.forEach((component, place) => (found[component] = place));
+  return found;
 }
 
 /// Returns where a replay begins: where the number of clusters of the result lasted, or else where any number lasted longest.

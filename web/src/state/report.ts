@@ -24,8 +24,8 @@ export type Figure =
 export interface AnnealFigure {
   /// For each step, its temperature, number of clusters and free energy.
   steps: [number, number, number][];
-  /// For each split, its temperature, the index of the component that was split, and the number of components afterwards.
-  splits: [number, number, number][];
+  /// For each split, its temperature, the number of the component that was split, when the new component was merged, and into which.
+  splits: [number, number, number | null, number | null][];
   unit: string;
   /// The command that was run, without the number of clusters. Absent if the run was not started by a command.
   command?: string;

@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
-import { first, growth, stays, treeOf, widest, type Split, type Stay, type Step } from '../state/course.ts';
+import { first, growth, places, stays, widest, type Split, type Stay, type Step } from '../state/course.ts';
 import { count, figure } from '../state/words.ts';
 import { Chart } from './chart.tsx';
 import { groundOfPage, Save, standalone } from './save.tsx';
@@ -90,14 +90,14 @@ function Tree({ falling, lasting, splits, now, look }: { falling: Step[]; lastin
     watch.observe(frame.current!);
     return () => watch.disconnect();
   }, []);
-  const { branches, until } = useMemo(() => treeOf(splits), [splits]);
+  const place = useMemo(() => places(splits), [splits]);
   const [hot, cold] = [falling[0].temperature, falling[falling.length - 1].temperature];
   const across = wide.value - ROOM.left - ROOM.right;
   const x = (temperature: number) => ROOM.left + (across * Math.log(hot / Math.min(hot, Math.max(cold, temperature)))) / Math.log(hot / cold);
-  const hasTree = branches.length > 1;
-  const top = hasTree ? Math.min(HEIGHT.tree, 28 + HEIGHT.branch * branches.length) : 0;
-  const y = (place: number) => 12 + ((top - 28) * (place + 0.5)) / branches.length;
-  const end = until ?? cold;
+  const hasTree = splits.length > 0;
+  const top = hasTree ? Math.min(HEIGHT.tree, 28 + HEIGHT.branch * place.length) : 0;
+  const y = (component: number) => 12 + ((top - 28) * (place[component] + 0.5)) / place.length;
+  const branches = [{ temperature: hot, parent: 0, end: null, into: null }, ...splits];
   const height = top + HEIGHT.strip;
   const longest = widest(lasting);
   return (
@@ -109,11 +109,12 @@ function Tree({ falling, lasting, splits, now, look }: { falling: Step[]; lastin
       <div ref={frame} role="img" aria-label={`How long each number of clusters lasted: ${lasting.map(({ clusters, from, to }) => `${clusters} from ${figure(from, 3)} to ${figure(to, 3)}`).slice(0, 40).join('; ')}`}>
         <svg width={wide.value} height={height} aria-hidden="true"
           onClick={(event) => look(hot * (cold / hot) ** Math.min(1, Math.max(0, (event.clientX - frame.current!.getBoundingClientRect().left - ROOM.left) / across)))}>
-          {hasTree && branches.map(({ parent, birth, place }, at) => {
-            const from = x(Number.isFinite(birth) ? birth : hot);
-            const own = y(place);
-            return <path key={at} class="branch" d={`${parent >= 0 ? `M${from} ${y(branches[parent].place)}V${own}` : `M${from} ${own}`}H${x(end)}`} />;
-          })}
+          {hasTree && branches.map(({ temperature, parent, end, into }, component) => (
+            <g key={component}>
+              <path class="branch" d={`M${x(temperature)} ${y(parent)}V${y(component)}H${x(end ?? cold)}`} />
+              {end !== null && into !== null && <path class="branch merged" d={`M${x(end)} ${y(component)}V${y(into)}`} />}
+            </g>
+          ))}
           {lasting.map((one) => {
             const [from, to] = [x(one.from), x(one.to)];
             return (
@@ -127,7 +128,7 @@ function Tree({ falling, lasting, splits, now, look }: { falling: Step[]; lastin
           <line class="cross" x1={x(now)} x2={x(now)} y1="0" y2={height} />
         </svg>
       </div>
-      {until !== null && hasTree && <p class="note">Clusters merged before {figure(until, 4)}. Which ones is not recorded, so the tree ends there.</p>}
+      {splits.some(({ end }) => end !== null) && <p class="note">A dotted line shows that two clusters merged again.</p>}
     </div>
   );
 }

@@ -351,10 +351,11 @@ function History({ datasets, name, splits, keep }: { datasets: string; name: str
   const { over, x, lines } = drawn.value;
   const annealed = useComputed(() => {
     const number = (row: Record<string, unknown>, name: string) => row[name] as number;
+    const gap = (row: Record<string, unknown>, name: string) => (Number.isFinite(row[name]) ? number(row, name) : null);
     if (!rows.value.length || !['temperature', 'clusters', 'free_energy'].every((name) => typeof rows.value[0][name] === 'number')) return null;
     return {
       steps: rows.value.map((row) => ({ temperature: number(row, 'temperature'), clusters: number(row, 'clusters'), freeEnergy: number(row, 'free_energy') })),
-      splits: divided.value.map((row) => ({ temperature: number(row, 'temperature'), parent: number(row, 'parent'), clusters: number(row, 'clusters') })),
+      splits: divided.value.map((row) => ({ temperature: number(row, 'temperature'), parent: number(row, 'parent'), end: gap(row, 'merged_at'), into: gap(row, 'merged_into') })),
     };
   });
   if (!drawing || !over || rows.value.length < 2) return null;

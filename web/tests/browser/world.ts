@@ -1,16 +1,29 @@
 // A node, a browser, and a page that tells of everything that it should not do.
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Locator, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Locator, type Page, type Route } from 'playwright-core';
 
 const require = createRequire(import.meta.url);
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 export const COMMAND = process.env.LEHR_COMMAND ?? '';
+
+/// A folder with built files of the viewer. If it is set, pages load these files, so you can test a change without building the command again.
+const BUILT = process.env.LEHR_WEB_BUILT;
+
+/// Answers with the file in `BUILT`, under the headers of the node.
+async function serveBuilt(route: Route): Promise<void> {
+  const name = new URL(route.request().url()).pathname.slice('/~/'.length) || 'index.html';
+  const file = join(BUILT!, name);
+  if (!existsSync(file)) return route.fallback();
+  const response = await route.fetch();
+  const headers = Object.fromEntries(Object.entries(response.headers()).filter(([name]) => !['content-encoding', 'content-length', 'etag'].includes(name)));
+  await route.fulfill({ status: response.status(), headers, body: readFileSync(file) });
+}
 
 /// Where Chromium is: LEHR_CHROMIUM, or one of the usual names in the path.
 export function chromiumPath(): string {
@@ -114,6 +127,7 @@ export async function openPage(browser: Browser, node: Node, hash: string, optio
 }
 
 export async function watchPage(page: Page, context: BrowserContext, node: Node): Promise<string[]> {
+  if (BUILT) await context.route(`${node.address}/~/*`, serveBuilt);
   return watch(page, context, (url) => url.startsWith(node.address));
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { differences, shares } from '../../src/state/compare.ts';
 import { clustersOf } from '../../src/state/clusters.ts';
-import { first, growth, stays, treeOf, widest } from '../../src/state/course.ts';
+import { first, growth, stays, places, widest } from '../../src/state/course.ts';
 
 const number = (name: string, values: number[]) => ({ name, kind: 'number' as const, values: Float64Array.from(values) });
 
@@ -32,10 +32,8 @@ test('a course ends where hardening begins, numbers last over temperatures, and 
   const result = (clusters: number) => [...falling, { temperature: 0, clusters, freeEnergy: 0 }];
   expect(first(stays(falling), result(1))?.clusters).toBe(2);
   for (const { clusters } of stays(falling).slice(1)) expect(first(stays(falling), result(clusters))?.clusters).toBe(clusters);
-  const { branches, until } = treeOf([{ temperature: 4, parent: 0, clusters: 2 }, { temperature: 2, parent: 0, clusters: 3 }, { temperature: 1, parent: 1, clusters: 4 }]);
-  expect(until).toBeNull();
   // The third came from the first and stands beside it.
-  expect(branches.map(({ parent, place }) => [parent, place])).toEqual([[-1, 0], [0, 2], [0, 1], [1, 3]]);
-  const cut = treeOf([{ temperature: 4, parent: 0, clusters: 2 }, { temperature: 2, parent: 0, clusters: 2 }]);
-  expect([cut.until, cut.branches.length]).toEqual([2, 2]);
+  const split = (parent: number) => ({ temperature: 1, parent, end: null, into: null });
+  expect(places([split(0), split(0), split(1)])).toEqual([0, 2, 1, 3]);
+  expect(places([])).toEqual([0]);
 });

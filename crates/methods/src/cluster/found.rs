@@ -14,6 +14,7 @@ use super::merges::{Joined, Merge, joined, merges, partners};
 use super::standing::{Outlying, Standing};
 use super::{ANNEALING, KMEANS, Parameters, marks};
 use crate::clusters::{self, ClusterRow, ClusterTable};
+use crate::course;
 use crate::data::Data;
 use crate::explain::{Explanation, Mark, Portrait, Question, explain};
 use crate::method::{Fit, Spent};
@@ -357,26 +358,13 @@ impl Fitted {
 
     /// Returns a line for each temperature, or for each initialisation of k-means.
     fn history(&self) -> Table<'_> {
-        let table = Table::new("history");
-        let steps = match &self.course {
-            Provenance::Annealed(annealed) => &annealed.history,
+        match &self.course {
+            Provenance::Annealed(annealed) => course::history(&annealed.history),
             Provenance::Started(starts) => {
                 let indices = (0..starts.len() as u64).collect();
-                return table.counts("index", indices).borrowed("sum_of_squares", starts);
+                Table::new("history").counts("index", indices).borrowed("sum_of_squares", starts)
             }
-        };
-        let numbers = |of: fn(&Step) -> f64| steps.iter().map(of).collect();
-        let counts = |of: fn(&Step) -> u64| steps.iter().map(of).collect();
-        table
-            .counts("index", counts(|step| step.index))
-            .numbers("temperature", numbers(|step| step.temperature))
-            .counts("clusters", counts(|step| step.clusters as u64))
-            .numbers("free_energy", numbers(|step| step.free_energy))
-            .numbers("mean_cost", numbers(|step| step.mean_cost))
-            .numbers("information", numbers(|step| step.information))
-            .numbers("softness", numbers(|step| step.softness))
-            .counts("sweeps", counts(|step| step.sweeps))
-            .numbers("next_critical", numbers(|step| step.next_critical))
+        }
     }
 
     /// Returns a line for each number of clusters that was compared. The table is empty if the user gave the number.
@@ -556,6 +544,7 @@ impl Fit for Fitted {
             "labels" => self.labels_table(data),
             "centers" => self.centers_table(data),
             "history" => self.history(),
+            "splits" => course::splits(self.cooled().map_or(&[][..], |annealed| &annealed.splits)),
             "numbers" => self.numbers(),
             "marks" => self.marks_table(data),
             "outliers" => match self.outlying(data) {

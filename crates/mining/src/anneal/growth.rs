@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::plateau::{Plateau, widest};
 use super::schedule::{COLDEST_PLAIN, COLDEST_PLATEAU, FLOOR, HARD, START, next};
-use super::{Measured, Settled, Split, Step};
+use super::{Change, Measured, Removed, Settled, Split, Step};
 
 /// The conditions that end growth, and the precision of each fixed point. Temperatures are in stored units.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +49,8 @@ pub(crate) struct Grown<C> {
     /// The history, in the input's unit, like `splits` and `plateaus`.
     pub history: Vec<Step>,
     pub splits: Vec<Split>,
+    /// The numbers of the present components: 0 for the first, and k for the one that the k-th division created.
+    numbers: Vec<usize>,
     pub plateaus: Vec<Plateau>,
     /// The components and the temperature when the requested number was first reached. If no number is requested, the
     /// latest components and temperature of the present plateau.
@@ -67,6 +69,7 @@ impl<C: Clone> Grown<C> {
             last_soft_temperature: START * critical_temperature,
             history: Vec::new(),
             splits: Vec::new(),
+            numbers: vec![0],
             plateaus: Vec::new(),
             snapshot: None,
             persistent: None,
@@ -105,11 +108,7 @@ impl<C: Clone> Grown<C> {
     pub fn record(&mut self, settled: &Settled, clusters: usize, unit: f64) {
         let (temperature, measured) = (self.temperature, &settled.measured);
         self.last_soft_temperature = temperature;
-        self.splits.extend(settled.splits.iter().map(|split| Split {
-            temperature: split.temperature * unit,
-            critical_temperature: split.critical_temperature * unit,
-            ..split.clone()
-        }));
+        settled.changes.iter().for_each(|&change| self.change(change, unit));
         self.history.push(Step {
             index: self.history.len() as u64,
             temperature: temperature * unit,
@@ -124,6 +123,36 @@ impl<C: Clone> Grown<C> {
             next_critical: highest(measured) * unit,
             sponge: measured.sponge,
         });
+    }
+
+    /// Records a change of the components at the present temperature.
+    fn change(&mut self, change: Change, unit: f64) {
+        let temperature = self.temperature * unit;
+        match change {
+            Change::Divided { position, critical_temperature } => {
+                self.splits.push(Split {
+                    temperature,
+                    critical_temperature: critical_temperature * unit,
+                    parent: self.numbers[position],
+                    clusters: self.numbers.len() + 1,
+                    merged_at: None,
+                    merged_into: None,
+                });
+                self.numbers.push(self.splits.len());
+            }
+            Change::Removed(Removed { position, into }) => {
+                let mut into = into.map(|other| self.numbers[other]);
+                let mut removed = self.numbers.remove(position);
+                // No division created component 0, so its end has no row. If it is removed, the component that is now
+                // first continues as component 0.
+                if removed == 0 {
+                    removed = std::mem::replace(&mut self.numbers[0], 0);
+                    into = Some(0);
+                }
+                let split = &mut self.splits[removed - 1];
+                (split.merged_at, split.merged_into) = (Some(temperature), into);
+            }
+        }
     }
 
     /// Records the components at the end of a temperature, and cools. Returns false if growth is over.
@@ -252,6 +281,38 @@ mod tests {
         assert_eq!((grown.components, grown.temperature), ("two", START));
         grown.go_back();
         assert_eq!(grown.components, "two");
+    }
+
+    #[test]
+    fn components_keep_their_numbers_when_others_are_removed() {
+        let mut grown = Grown::new("any", 8.0);
+        let divided = |position| Change::Divided { position, critical_temperature: 2.0 };
+        let removed = |position, into| Change::Removed(Removed { position, into });
+        // Components 1 and 2 come from 0. Component 1 is merged into 2, so 2 moves to position 1.
+        for (temperature, change) in [
+            (4.0, divided(0)),
+            (3.0, divided(0)),
+            (2.0, removed(1, Some(2))),
+            (1.5, divided(1)),
+            (1.0, removed(2, None)),
+        ] {
+            grown.temperature = temperature;
+            grown.change(change, 10.0);
+        }
+        assert_eq!(grown.numbers, [0, 2]);
+        // Component 0 has hardly any weight, so component 2 continues as 0.
+        grown.change(removed(0, None), 10.0);
+        assert_eq!(grown.numbers, [0]);
+        let rows: Vec<_> = grown
+            .splits
+            .iter()
+            .map(|split| (split.temperature, split.parent, split.clusters, split.merged_at, split.merged_into))
+            .collect();
+        assert_eq!(
+            rows,
+            [(40.0, 0, 2, Some(20.0), Some(2)), (30.0, 0, 3, Some(10.0), Some(0)), (15.0, 2, 3, Some(10.0), None),]
+        );
+        assert!(grown.splits.iter().all(|split| split.critical_temperature == 20.0));
     }
 
     #[test]

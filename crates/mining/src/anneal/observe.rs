@@ -52,17 +52,25 @@ fn is_nothing(share: &f64) -> bool {
     *share == 0.0
 }
 
-/// The division of a component, in the input's units.
+/// The division of a component, and the end of the component that it created. Temperatures are in the input's units.
+///
+/// A run begins with component 0. The first division creates component 1, the second component 2, and so on. These
+/// numbers never change, so together the divisions are the tree of all components. They are not the numbers of labels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Split {
     /// The temperature at which the component was divided.
     pub temperature: f64,
     /// The temperature below which the component was unstable.
     pub critical_temperature: f64,
-    /// The index of the component that was divided.
+    /// The number of the component that was divided.
     pub parent: usize,
     /// The number of components after the division.
     pub clusters: usize,
+    /// The temperature at which the new component was merged into another or removed; `None` if it lasted.
+    pub merged_at: Option<f64>,
+    /// The number of the component that it was merged into. `None` if it lasted, or was removed because it had hardly
+    /// any weight.
+    pub merged_into: Option<usize>,
 }
 
 /// The stage of a run.

@@ -8,7 +8,7 @@ use super::relaxation::Relaxation;
 use super::stability::{Centered, FIRST_STEPS, FIRST_TOLERANCE, STEPS, TOLERANCE, Unstable};
 use crate::Error;
 use crate::anneal::split::{CHILD_HOLD, MERGED_HOLD};
-use crate::anneal::{Measured, Relaxed, System};
+use crate::anneal::{Measured, Relaxed, Removed, System};
 use crate::gather::Side;
 use crate::round::Rounds;
 
@@ -224,10 +224,10 @@ impl<T: Real> System for PairwiseSystem<'_, '_, T> {
         Ok(measured)
     }
 
-    fn merge(&mut self, temperature: f64) -> usize {
+    fn merge(&mut self, temperature: f64) -> Vec<Removed> {
         // With equal masses, two copies count twice as much as one, so merging them would change the fixed point.
         if !self.by_mass {
-            return 0;
+            return Vec::new();
         }
         self.components.merge(&self.problem.weights, MERGED_HOLD * temperature)
     }
@@ -256,10 +256,10 @@ impl<T: Real> System for PairwiseSystem<'_, '_, T> {
 
 impl Components {
     /// Merges components that have become copies of each other, the later into the earlier; a merged component must
-    /// wait before it divides. Returns the number of removed components. Two components are copies if their members
-    /// have the same fields, as the quotients of memberships show.
-    fn merge(&mut self, weights: &[f64], hold_until: f64) -> usize {
-        let before = self.count;
+    /// wait before it divides. Returns the removed components. Two components are copies if their members have the same
+    /// fields, as the quotients of memberships show.
+    fn merge(&mut self, weights: &[f64], hold_until: f64) -> Vec<Removed> {
+        let mut removed = Vec::new();
         let mut a = 0;
         while a < self.count {
             let mut b = a + 1;
@@ -276,13 +276,14 @@ impl Components {
                     if !self.vectors.is_empty() {
                         self.vectors.drain(b * items..(b + 1) * items);
                     }
+                    removed.push(Removed { position: b, into: Some(a) });
                 } else {
                     b += 1;
                 }
             }
             a += 1;
         }
-        before - self.count
+        removed
     }
 
     fn are_copies(&self, a: usize, b: usize, weights: &[f64]) -> bool {
@@ -321,13 +322,13 @@ mod tests {
             is_damped: false,
         };
         let mut dead = components(f64::powi(2.0, -1000));
-        assert_eq!(dead.merge(&[1.0, 3.0], 0.5), 1);
+        assert_eq!(dead.merge(&[1.0, 3.0], 0.5), [Removed { position: 1, into: Some(0) }]);
         assert_eq!((dead.count, dead.hold_until.as_slice()), (2, &[0.5, 3.0][..]));
         assert_eq!(dead.vectors, [0.0, 1.0, 4.0, 5.0]);
         assert_eq!((dead.memberships[1], dead.memberships[3]), (0.0, 1.0));
         let mut living = components(1e-9);
-        assert_eq!((living.merge(&[1.0, 3.0], 0.5), living.count), (0, 3));
+        assert_eq!((living.merge(&[1.0, 3.0], 0.5).len(), living.count), (0, 3));
         // If items have no weight, components cannot be told apart.
-        assert_eq!(components(1e-9).merge(&[0.0, 0.0], 0.5), 2);
+        assert_eq!(components(1e-9).merge(&[0.0, 0.0], 0.5).len(), 2);
     }
 }

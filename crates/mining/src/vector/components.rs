@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::anneal::Removed;
 use crate::rows::RowMajor;
 
 /// Whether the masses of centres count in the assignment.
@@ -89,13 +90,13 @@ impl Components {
     }
 
     /// Merges components that are less than `squared_radius` apart, the later into the earlier; merged components wait
-    /// until `hold_until`. Returns the number of removed components. The distance is the sum of `column` over the
-    /// coordinates, and is at least the squared distance.
-    pub fn merge(&mut self, squared_radius: f64, hold_until: f64, column: impl Fn(f64, f64) -> f64) -> usize {
+    /// until `hold_until`. Returns the removed components. The distance is the sum of `column` over the coordinates, and
+    /// is at least the squared distance.
+    pub fn merge(&mut self, squared_radius: f64, hold_until: f64, column: impl Fn(f64, f64) -> f64) -> Vec<Removed> {
+        let mut removed = Vec::new();
         if !self.has_pair_within(squared_radius, &column) {
-            return 0;
+            return removed;
         }
-        let before = self.len();
         let mut a = 0;
         while a < self.len() {
             let mut b = a + 1;
@@ -113,13 +114,14 @@ impl Components {
                     self.priors[a] = sum;
                     self.hold_until[a] = hold_until;
                     self.remove(b);
+                    removed.push(Removed { position: b, into: Some(a) });
                 } else {
                     b += 1;
                 }
             }
             a += 1;
         }
-        before - self.len()
+        removed
     }
 
     /// Whether two components are less than `squared_radius` apart. Cost: K log K, if few are close in the first
@@ -135,22 +137,17 @@ impl Components {
     }
 
     /// Removes components with less than this share of the weight; the remaining components wait until `hold_until`.
-    /// Returns the number of removed components.
+    /// Returns the removed components, the last first.
     ///
     /// With a prior for each, two copies of a component may cost more than one component with all rows and one with
     /// none. Then dividing the component was useless.
-    pub fn drop_lighter(&mut self, least: f64, hold_until: f64) -> usize {
-        let before = self.len();
-        (0..before)
-            .rev()
-            .filter(|&k| self.priors[k] < least)
-            .collect::<Vec<_>>()
-            .into_iter()
-            .for_each(|k| self.remove(k));
-        if self.len() < before {
+    pub fn drop_lighter(&mut self, least: f64, hold_until: f64) -> Vec<Removed> {
+        let light: Vec<usize> = (0..self.len()).rev().filter(|&k| self.priors[k] < least).collect();
+        light.iter().for_each(|&k| self.remove(k));
+        if !light.is_empty() {
             self.hold_until.iter_mut().for_each(|until| *until = until.min(hold_until));
         }
-        before - self.len()
+        light.into_iter().map(|position| Removed { position, into: None }).collect()
     }
 
     /// Removes component `k`; later components move up by one.
@@ -189,8 +186,8 @@ mod tests {
                 .fold(f64::INFINITY, f64::min);
             assert!(!components.has_pair_within(nearest, squared), "set {set}");
             assert!(components.has_pair_within(nearest * (1.0 + 1e-15), squared), "set {set}");
-            assert_eq!(components.clone().merge(nearest, 0.0, squared), 0);
-            assert!(components.clone().merge(nearest * (1.0 + 1e-15), 0.0, squared) > 0);
+            assert_eq!(components.clone().merge(nearest, 0.0, squared), []);
+            assert!(!components.clone().merge(nearest * (1.0 + 1e-15), 0.0, squared).is_empty());
         }
         assert!(!Components::one(2).has_pair_within(f64::MAX, squared));
     }

@@ -14,7 +14,7 @@ use super::m_step::{Stability, stabilities, update};
 use crate::Error;
 use crate::anneal::climb::{Climb, unit};
 use crate::anneal::split::{CHILD_HOLD, MERGED_HOLD};
-use crate::anneal::{Measured, Relaxed, System};
+use crate::anneal::{Measured, Relaxed, Removed, System};
 use crate::lloyd::NoiseComponent;
 use crate::round::{Rounds, total_of};
 use crate::rows::bernoulli::{apart, displacement, form};
@@ -350,16 +350,18 @@ impl<T: Scalar> System for VectorSystem<'_, T> {
         Ok(measured)
     }
 
-    fn merge(&mut self, temperature: f64) -> usize {
+    fn merge(&mut self, temperature: f64) -> Vec<Removed> {
         // With equal priors, two copies count twice as much as one, so merging them would change the fixed point.
         if self.mode == Mode::Plain {
-            return 0;
+            return Vec::new();
         }
         let (radius, hold_until) = (MERGE_RADIUS * temperature, MERGED_HOLD * temperature);
         if self.rows.bernoulli.is_none() {
             return self.components.merge(radius, hold_until, squared);
         }
-        self.components.merge(radius, hold_until, apart) + self.components.drop_lighter(LEAST_DIVIDED, hold_until)
+        let mut removed = self.components.merge(radius, hold_until, apart);
+        removed.extend(self.components.drop_lighter(LEAST_DIVIDED, hold_until));
+        removed
     }
 
     fn hold_until(&self, component: usize) -> f64 {

@@ -11,6 +11,8 @@ use lehr_mining::{Engine, Error, Execution, vector};
 use lehr_numerics::random::Stream;
 use vector::Mode;
 
+use super::physics::check_tree;
+
 fn two() -> Execution {
     Execution { engine: Engine::Ranks, ranks: 2, threads: 2, job: None }
 }
@@ -112,6 +114,15 @@ fn e12_squared_distances_of_iris_are_clustered_as_the_points() {
     let fixed = condensed(150, |i, j| squares.get(i, j).unwrap()).iter().map(|v| (v / scale).round() as u16).collect();
     let fixed = Dissimilarities::new(150, Form::Condensed, Values::U16(fixed), scale).unwrap();
     close(run(&fixed, &clusters(1)).critical_temperature / 8.400_106_856, 1.0, 1e-6);
+}
+
+#[test]
+fn divisions_and_merges_explain_every_number_of_clusters() {
+    let model = run(
+        &squares_of(&datasets::iris().0),
+        &Parameters { stop_temperature: Some(0.1), clusters: None, ..Parameters::default() },
+    );
+    assert!(check_tree(&model.history, &model.splits) > 0);
 }
 
 #[test]

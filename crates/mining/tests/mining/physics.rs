@@ -2,7 +2,7 @@
 
 use lehr_data::{Points, datasets, synthetic};
 use lehr_mining::Execution;
-use lehr_mining::anneal::Silent;
+use lehr_mining::anneal::{Silent, Split, Step};
 use lehr_mining::vector::{Model, Parameters, Precision, cluster};
 
 fn run(points: &Points, parameters: &Parameters) -> Model {
@@ -64,6 +64,38 @@ fn the_history_cools_grows_and_obeys_the_identity_of_the_free_energy() {
     }
     assert_eq!(model.splits.last().unwrap().clusters, model.history.last().unwrap().clusters);
     assert_eq!(model.last_temperature, 0.05);
+}
+
+#[test]
+fn divisions_and_merges_explain_every_number_of_clusters() {
+    let (rows, _) = synthetic::gaussian_mixture(2000, &synthetic::random_components(12, 2, 10.0, 1.0, 4), 4);
+    let (iris, _) = datasets::iris();
+    let mut merges = 0;
+    for points in [&rows, &iris] {
+        let model = run(points, &Parameters { stop_temperature: Some(0.05), ..Parameters::default() });
+        merges += check_tree(&model.history, &model.splits);
+    }
+    assert!(merges > 0);
+}
+
+/// Checks that each division is of a component that exists, and that divisions and merges give the number of clusters
+/// of each step. Returns the number of merges.
+pub(crate) fn check_tree(history: &[Step], splits: &[Split]) -> usize {
+    for (number, split) in splits.iter().enumerate() {
+        let lives = |component: usize| {
+            component == 0 || splits[component - 1].merged_at.is_none_or(|end| end <= split.temperature)
+        };
+        assert!(split.parent <= number && lives(split.parent), "{split:?}");
+        if let Some(end) = split.merged_at {
+            assert!(end <= split.temperature && split.merged_into != Some(number + 1), "{split:?}");
+        }
+    }
+    for step in history {
+        let born = splits.iter().filter(|split| split.temperature >= step.temperature).count();
+        let ended = splits.iter().filter(|split| split.merged_at.is_some_and(|end| end >= step.temperature)).count();
+        assert_eq!(step.clusters, 1 + born - ended, "{step:?}");
+    }
+    splits.iter().filter(|split| split.merged_at.is_some()).count()
 }
 
 #[test]
