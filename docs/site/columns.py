@@ -4,6 +4,15 @@ and a column without a meaning here is a warning of the site and a failed test.
 A key is `method/table`, or `*` for all tables. `…` stands in the name of a column that depends on your data.
 """
 
+_SPLITS = {
+    "temperature": "the temperature at which a component divided",
+    "critical_temperature": "the temperature below which it was unstable",
+    "parent": "the component that divided: 0 is the first one, and row k of this table, from 1, creates component k",
+    "clusters": "how many components there were after it",
+    "merged_at": "the temperature at which the new component was merged into another or removed; empty if it lasted",
+    "merged_into": "the component that it was merged into; empty if it lasted or had hardly any weight",
+}
+
 COLUMNS = {
     "*": {
         "id": "the identifier of the row or item: from your column of ids, or its number from 0",
@@ -47,6 +56,7 @@ COLUMNS = {
         "…": "a column for each of yours: the centre, in your units",
         "spread": "the root mean square distance of the rows from the centre, as they passed",
     },
+    "cluster/splits": _SPLITS,
     "cluster/marks": {
         "name": "the name of the cluster",
         "column": "the column that marks the cluster",
@@ -133,12 +143,7 @@ COLUMNS = {
         "mean_within": "the mean dissimilarity within the cluster",
         "mean_nearest": "the mean dissimilarity from the items of the nearest other cluster",
     },
-    "pairwise/splits": {
-        "temperature": "the temperature at which the cluster divided",
-        "critical_temperature": "the temperature below which it was unstable",
-        "parent": "the cluster that divided, by its number at that time",
-        "clusters": "how many clusters there were after it",
-    },
+    "pairwise/splits": _SPLITS,
     "kmedoids/labels": {
         "distance": "the dissimilarity from the medoid of the cluster",
     },

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = "crates/cli/src/folder.rs"
 METHODS = "crates/methods/src"
 #: The method of a source file that isn't named after it; centres are a table of two.
-METHODS_OF = {"cluster/found": ["cluster"], "cluster/standing": ["cluster"], "clusters": ["cluster", "minibatch"]}
+METHODS_OF = {"cluster/found": ["cluster"], "course": ["cluster", "pairwise"], "cluster/standing": ["cluster"], "clusters": ["cluster", "minibatch"]}
 _COLUMN = re.compile(r'\.(ids|numbers|borrowed|weights|labels|counts|texts)\(\s*(?:"(\w+)"|[^,()]+)?')
 
 

@@ -464,7 +464,10 @@ def _draw_course(page: _page.Page, model: Any) -> None:
     title, note = "How the clusters came about", ""
     if "n_clusters" in names and len(history):
         steps = history[["temperature", "n_clusters", "free_energy"]].tolist()
-        splits = model.splits_[["temperature", "parent", "n_clusters"]].tolist()
+        splits = [
+            [split["temperature"], int(split["parent"]), None if np.isnan(split["merged_at"]) else split["merged_at"], None if split["merged_into"] < 0 else int(split["merged_into"])]
+            for split in model.splits_
+        ]
         drawn = {"kind": "anneal", "steps": steps, "splits": splits, "unit": ""}
         note = getattr(model, "choice_", None) or ""
     elif "silhouette" in _fields(getattr(model, "candidates_", None)) and len(model.candidates_) > 1:

@@ -166,8 +166,10 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         fall while clusters divide. Unless clusters lie far apart, they divide beyond the final number for some steps. Then annealing returns to the temperature
         at which the final number was reached. From there, temperatures fall again without divisions, and ``next_critical`` is 0.
     splits_ : structured ndarray
-        One row for each division: ``temperature``, ``critical_temperature`` (below which the cluster was unstable), ``parent``, and ``n_clusters`` after the
-        division. ``parent`` is the number that the divided cluster had at that time; it is not a number of ``labels_``.
+        One row for each division: ``temperature``, ``critical_temperature`` (below which the cluster was unstable), ``parent``, ``n_clusters`` after the
+        division, ``merged_at``, ``merged_into``. ``parent`` is the component that divided: 0 is the first component, and row k, from 1, creates component k.
+        ``merged_at`` is the temperature at which that new component was merged or removed, and NaN if it lasted. ``merged_into`` is the component that it was
+        merged into, or -1. These are not the numbers of ``labels_``.
     candidates_ : structured ndarray or None
         If you gave no number of clusters, one row for each number that Lehr compared, the largest first: ``n_clusters``, ``mean_cost``, ``separation``,
         ``division``, ``is_separated``. ``mean_cost`` is the mean squared distance to the centre. ``separation`` is how much more probable the rows are with a

@@ -446,8 +446,7 @@ def annealing(model: Any, *, ax: Any = None) -> Any:
 def annealing_tree(model: Any, *, ax: Any = None) -> Any:
     """Plot the tree of divisions against the temperature, from one cluster at the left to all clusters at the right.
 
-    Divisions beyond the final number of clusters are dotted. If the run merged clusters again while cooling, the tree ends there with a note, because the model
-    does not record which clusters merged.
+    Divisions beyond the final number of clusters are dotted. A grey line shows where the run merged two clusters again while cooling.
 
     Parameters
     ----------
@@ -472,56 +471,49 @@ def annealing_tree(model: Any, *, ax: Any = None) -> Any:
     check_is_fitted(model)
     ax = axes_or_new(ax)
     temperature = model.history_["temperature"]
-    divisions, merged_at = _divisions(model)
     children: dict[int, tuple[int, int]] = {}
-    # A branch is a cluster between two of its divisions. `ends` has the temperature at which each branch ends, `of` the current branch of each cluster.
+    # A branch is a component between two of its divisions. `ends` has the temperature at which each branch ends, `of` the current branch of each component.
     # With a single cluster, there is no cooling.
     hottest = float(temperature[0]) if len(temperature) else float(model.critical_temperature_)
-    begins, ends, of = [hottest], [float("nan")], [0]
-    for split in divisions:
+    begins, ends, counts, of = [hottest], [float("nan")], [0], [0]
+    components = [0]
+    for split in model.splits_:
         branch = of[split["parent"]]
         ends[branch] = float(split["temperature"])
         children[branch] = (len(begins), len(begins) + 1)
+        components += [split["parent"], len(of)]
         of[split["parent"]] = len(begins)
         of.append(len(begins) + 1)
         begins += [float(split["temperature"])] * 2
         ends += [float("nan")] * 2
+        counts += [int(split["n_clusters"])] * 2
     heights = _heights(children)
+    for number, split in enumerate(model.splits_, 1):
+        if not np.isnan(split["merged_at"]):
+            ends[of[number]] = float(split["merged_at"])
     # After the temperature has risen again, there are no more divisions.
     rises = np.flatnonzero(np.diff(temperature) > 0)
     coldest = temperature[: rises[0] + 1] if len(rises) else temperature
-    last = merged_at if merged_at is not None else float(min([*coldest, *begins]))
+    last = float(min([*coldest, *begins]))
     kept = len(model.clusters_)
-    # The number of clusters after the division that creates each branch.
-    counts = [0] + [2 + number // 2 for number in range(len(begins) - 1)]
     for branch, (begin, end) in enumerate(zip(begins, ends, strict=True)):
         style = "-" if counts[branch] <= kept else ":"
         ax.plot([begin, last if np.isnan(end) else end], [heights[branch]] * 2, color="black", linewidth=1, linestyle=style)
     for branch, (one, other) in children.items():
         style = "-" if counts[one] <= kept else ":"
         ax.plot([ends[branch]] * 2, [heights[one], heights[other]], color="tab:red", linewidth=1, linestyle=style)
-    if merged_at is not None:
-        ax.axvline(merged_at, color="lightgrey", linewidth=1, zorder=0)
-        ax.annotate("merged", (merged_at, 0), xycoords=("data", "axes fraction"), ha="right", va="bottom", fontsize=8)
+    for number, split in enumerate(model.splits_, 1):
+        if split["merged_into"] >= 0:
+            at = float(split["merged_at"])
+            there = [branch for branch, of_branch in enumerate(components) if of_branch == split["merged_into"] and begins[branch] >= at]
+            ax.plot([at] * 2, [heights[of[number]], heights[there[-1]]], color="grey", linewidth=1, zorder=0)
     # Annealing runs from hot to cold.
     title = f"{kept} clusters" if kept != 1 else "1 cluster"
-    if merged_at is not None:
-        title += "; the tree ends where some merged"
-    elif max(counts) > kept:
+    if max(counts) > kept:
         title += "; dotted: merged again"
     ax.set(xscale="log", xlabel="temperature", yticks=[], title=title)
     ax.xaxis.set_inverted(True)
     return ax
-
-
-def _divisions(model: Any) -> tuple[list[Any], float | None]:
-    """Returns the divisions before any clusters merged, and the temperature of the first division after a merge."""
-    divisions: list[Any] = []
-    for split in model.splits_:
-        if split["n_clusters"] != len(divisions) + 2:
-            return divisions, float(split["temperature"])
-        divisions.append(split)
-    return divisions, None
 
 
 def _heights(children: dict[int, tuple[int, int]]) -> dict[int, float]:

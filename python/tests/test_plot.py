@@ -144,24 +144,27 @@ def test_the_tree_has_a_branch_for_each_cluster_and_a_fork_for_each_division(clu
         assert ax.xaxis.get_inverted() and title.startswith("1 cluster" if clusters == 1 else f"{clusters} clusters")
         branches = [line for line in ax.lines if line.get_color() == "black"]
         forks = [line for line in ax.lines if line.get_color() == "tab:red"]
-        divisions, merged_at = lehr.plot._divisions(model)
+        divisions = model.splits_
         assert (len(branches), len(forks)) == (2 * len(divisions) + 1, len(divisions))
-        assert ("dotted" in title) == (merged_at is None and any(fork.get_linestyle() == ":" for fork in forks))
+        assert ("dotted" in title) == any(fork.get_linestyle() == ":" for fork in forks)
+        assert len([line for line in ax.lines if line.get_color() == "grey"]) == np.count_nonzero(divisions["merged_into"] >= 0)
         np.testing.assert_allclose([fork.get_xdata()[0] for fork in forks], [split["temperature"] for split in divisions])
         # Each branch except the first begins at one end of a fork, and no two branches overlap.
         ends = {(line.get_xdata()[0], height) for line in forks for height in line.get_ydata()}
         assert {(branch.get_xdata()[0], branch.get_ydata()[0]) for branch in branches[1:]} == ends
         leaves = [branch.get_ydata()[0] for branch in branches if branch.get_xdata()[1] not in {x for x, _ in ends}]
         assert len(leaves) == len(set(leaves))
-        assert (merged_at is None) == (len(ax.texts) == 0)
 
 
-def test_a_tree_ends_where_clusters_were_merged():
+def test_a_tree_shows_where_clusters_merged():
     class Merged(BaseEstimator):
-        """Three clusters, two of which merged before another one divided."""
+        """Three clusters, one of which merged into another before that one divided again."""
 
-        history_ = np.array([(9.0,), (4.0,), (3.0,), (1.0,)], dtype=[("temperature", float)])
-        splits_ = np.array([(5.0, 0, 2), (4.0, 1, 3), (3.0, 0, 3)], dtype=[("temperature", float), ("parent", int), ("n_clusters", int)])
+        history_ = np.array([(9.0,), (4.0,), (3.5,), (3.0,), (1.0,)], dtype=[("temperature", float)])
+        splits_ = np.array(
+            [(5.0, 0, 2, np.nan, -1), (4.0, 1, 3, 3.5, 0), (3.0, 0, 3, np.nan, -1)],
+            dtype=[("temperature", float), ("parent", int), ("n_clusters", int), ("merged_at", float), ("merged_into", int)],
+        )
         clusters_ = np.zeros(3)
 
         def fit(self):
@@ -171,10 +174,14 @@ def test_a_tree_ends_where_clusters_were_merged():
             return True
 
     ax = lehr.plot.annealing_tree(Merged())
-    assert [text.get_text() for text in ax.texts] == ["merged"]
-    assert ax.get_title() == "3 clusters; the tree ends where some merged"
+    assert ax.get_title() == "3 clusters"
     branches = [line for line in ax.lines if line.get_color() == "black"]
-    assert len(branches) == 5 and min(min(branch.get_xdata()) for branch in branches) == 3.0
+    (merge,) = [line for line in ax.lines if line.get_color() == "grey"]
+    assert len(branches) == 7 and min(min(branch.get_xdata()) for branch in branches) == 1.0
+    # The merged branch ends at the grey line, which leads to the branch of component 0 before its second division.
+    assert list(merge.get_xdata()) == [3.5, 3.5]
+    ended, into = ([tuple(branch.get_xdata()) for branch in branches if branch.get_ydata()[0] == height] for height in merge.get_ydata())
+    assert (4.0, 3.5) in ended and (5.0, 3.0) in into
 
 
 def test_overheads_are_drawn_against_the_points_of_a_rank(tmp_path):

@@ -271,6 +271,8 @@ test('an annealing is replayed, and the number of clusters on the way is kept by
   const { page, context, wrongs } = await openPage(browser, node, '#/jobs?service=/clustering&job=clustering-1');
   const slider = page.getByRole('slider', { name: 'Temperature' });
   await slider.waitFor();
+  // The tree has a branch for each of the three clusters.
+  await expect.poll(() => page.locator('path.branch:not(.merged)').count()).toBeGreaterThanOrEqual(3);
   // At first the number that lasted longest.
   expect(await slider.getAttribute('aria-valuetext')).toMatch(/^3 clusters at /);
   await page.getByRole('button', { name: /^Fewer clusters/ }).click();

@@ -74,8 +74,10 @@ pub(crate) struct KnownPass<'a, T: Scalar> {
 }
 
 impl<T: Scalar> KnownPass<'_, T> {
-    /// Makes the pass. `counts` has the mass and the moments of each centre in the pass that it updates, in the unit of
-    /// bits, and receives those of this pass. Writes the sums in stored units, with the costs, to `total`.
+    /// Makes the pass. Writes the sums in stored units, with the costs, to `total`.
+    ///
+    /// `counts` has the mass and the moments of each centre in the pass that this pass updates, in the unit of bits. This
+    /// pass replaces them by its own.
     ///
     /// # Errors
     /// Returns the errors of rounds. The bounds of the target are then invalid.
