@@ -8,7 +8,6 @@ import { notice } from './state/notice.ts';
 import { route, type View, written } from './state/route.ts';
 import Data from './views/data.tsx';
 import JobsView from './views/jobs.tsx';
-import NodeView from './views/node.tsx';
 import { Token } from './views/token.tsx';
 import Workflows from './views/workflows.tsx';
 import { Trouble } from './views/fault.tsx';
@@ -22,20 +21,23 @@ const LINES = {
   lost: ['lost', 'no answer'],
 } as const;
 
-/// The view of points, whose code is loaded when the view is first opened.
-const explore = signal<ComponentType | null>(null);
-const missing = signal<unknown>(null);
+const missing = signal(false);
 
-function Explore() {
-  useEffect(() => {
-    if (!explore.value) {
-      import('./views/explore.tsx').then((module) => (explore.value = module.default)).catch((error) => (missing.value = error));
-    }
-  }, []);
-  const Loaded = explore.value;
-  if (missing.value) return <Trouble error="The viewer could not be loaded. Reload the page." />;
-  return Loaded ? <Loaded /> : <p class="empty">Loading…</p>;
+/// Returns a view whose code is loaded when it is first opened.
+function loaded(load: () => Promise<{ default: ComponentType }>): ComponentType {
+  const view = signal<ComponentType | null>(null);
+  return () => {
+    useEffect(() => {
+      if (!view.value) load().then((module) => (view.value = module.default)).catch(() => (missing.value = true));
+    }, []);
+    const Loaded = view.value;
+    if (missing.value) return <Trouble error="The viewer could not be loaded. Reload the page." />;
+    return Loaded ? <Loaded /> : <p class="empty">Loading…</p>;
+  };
 }
+
+const Explore = loaded(() => import('./views/explore.tsx'));
+const NodeView = loaded(() => import('./views/node.tsx'));
 
 const VIEWS: Record<View, ComponentType> = { data: Data, explore: Explore, jobs: JobsView, workflows: Workflows, node: NodeView };
 

@@ -19,7 +19,8 @@ use crate::encode::is_for_people;
 use crate::events::Source;
 use crate::headers::options;
 use crate::incoming::pass_over;
-use crate::log::Level;
+use crate::inspector::INSPECTOR;
+use crate::log::{LOG, Level};
 use crate::refusal::{Refused, refuse, stopping};
 use crate::response::{document, event_stream, methods, page};
 use crate::route::{Route, allowed, route, service_of, without_slash};
@@ -142,6 +143,7 @@ fn level(path: &str, status: StatusCode) -> Level {
         _ if is_refused => Level::Warn,
         status if status.is_server_error() => Level::Error,
         _ if matches!(path, "/health" | "/healthz" | "/livez" | "/ready" | "/readyz" | "/metrics") => Level::Debug,
+        _ if matches!(path.split_once(':'), Some((INSPECTOR, "look") | (LOG, "tail"))) => Level::Debug,
         _ => Level::Info,
     }
 }

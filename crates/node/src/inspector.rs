@@ -1,8 +1,9 @@
-//! The inspector of a node as a service. The inspector shows waiting handlers, waiting requests, subscribers, and the
-//! state of the workers.
+//! The inspector of a node as a service. The inspector shows waiting handlers, ports with their requests, subscribers,
+//! and the workers with their queues.
 
 use std::time::Duration;
 
+use lehr_runtime::{DispatcherView, Gauges};
 use lehr_services::{
     Call, Concurrent, Contract, Fault, Handlers, Inspected, Operation, Phase, Service, ServiceView, Version,
 };
@@ -61,6 +62,10 @@ pub struct Look {
 pub struct Seen {
     /// The services.
     pub services: Vec<SeenService>,
+    /// The ports that services watch by a name, besides those of operations.
+    pub ports: Vec<SeenPort>,
+    /// The dispatchers, which run all handlers.
+    pub dispatchers: Vec<SeenDispatcher>,
     /// The number of the node's workers.
     pub workers: usize,
     /// The number of workers that are running a job.
@@ -85,8 +90,8 @@ pub struct SeenService {
     pub phase: Phase,
     /// The handlers that have begun and now wait.
     pub running: Vec<SeenHandler>,
-    /// The waiting requests, by operation; operations without waiting requests are left out.
-    pub waiting: Vec<SeenQueue>,
+    /// The ports of the operations.
+    pub ports: Vec<SeenPort>,
     /// The subscribers to the service's changes.
     pub subscribers: Vec<SeenSubscriber>,
 }
@@ -107,16 +112,73 @@ pub struct SeenHandler {
     pub waits_for: Vec<String>,
 }
 
-/// Requests that wait for one operation.
+/// A port.
+///
+/// Items are numbered in the order in which they arrive. So the oldest waiting item has the number `taken`, and a
+/// program that looks regularly can tell since when the item has been there.
 ///
 /// # Example
 /// See [`Inspector`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SeenPort {
+    /// The name of the port, which is the operation's name for a port of requests.
+    pub name: String,
+    /// The number of waiting items.
+    pub waiting: usize,
+    /// The number of places; `None` if there is no limit.
+    pub capacity: Option<usize>,
+    /// The number of items that the port has accepted.
+    pub posted: u64,
+    /// The number of items that have left the port.
+    pub taken: u64,
+}
+
+/// A dispatcher: workers and the queues of jobs that they serve.
+///
+/// # Example
+/// See [`Inspector`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SeenDispatcher {
+    /// The name of the dispatcher.
+    pub name: String,
+    /// The workers.
+    pub workers: Vec<SeenWorker>,
+    /// The number of jobs that no worker has taken into its own queue yet.
+    pub queued: usize,
+    /// The named queues.
+    pub queues: Vec<SeenQueue>,
+}
+
+/// A worker.
+///
+/// # Example
+/// See [`Inspector`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SeenWorker {
+    /// Whether the worker is running a job.
+    pub is_running: bool,
+    /// The number of jobs in the worker's own queue.
+    pub queued: usize,
+    /// The number of jobs that the worker has run.
+    pub jobs: usize,
+    /// The number of times that the worker took jobs from another worker.
+    pub steals: usize,
+    /// The number of times that the worker fell asleep.
+    pub sleeps: usize,
+}
+
+/// A named queue of tasks.
+///
+/// # Example
+/// See [`Inspector`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SeenQueue {
-    /// The name of the operation.
-    pub operation: String,
-    /// The number of waiting requests.
-    pub requests: usize,
+    /// The name of the queue.
+    pub name: String,
+    /// The number of tasks that have not begun.
+    pub waiting: usize,
+    /// The number of tasks that have begun and not ended.
+    pub running: usize,
 }
 
 /// A subscriber.
@@ -140,16 +202,47 @@ fn seen(service: ServiceView, older_than: Duration) -> SeenService {
         age_ms: u64::try_from(handler.age.as_millis()).unwrap_or(u64::MAX),
         waits_for: handler.waits_for,
     });
-    let waiting = service.waiting.into_iter().filter(|waiting| waiting.requests > 0);
     let subscribers = service.subscribers.into_iter();
     SeenService {
         path: service.path,
         phase: service.phase,
         running: running.collect(),
-        waiting: waiting.map(|queue| SeenQueue { operation: queue.operation, requests: queue.requests }).collect(),
+        ports: service.ports.into_iter().map(|port| seen_port(port.operation, &port.gauges)).collect(),
         subscribers: subscribers
             .map(|one| SeenSubscriber { name: one.name, queued: one.queued, missed: one.missed })
             .collect(),
+    }
+}
+
+fn seen_port(name: String, gauges: &Gauges) -> SeenPort {
+    SeenPort {
+        name,
+        waiting: gauges.len,
+        capacity: gauges.capacity,
+        posted: gauges.posted,
+        taken: gauges.received + gauges.discarded,
+    }
+}
+
+fn seen_dispatcher(dispatcher: &DispatcherView) -> SeenDispatcher {
+    let workers = dispatcher.workers.iter().enumerate().map(|(number, worker)| SeenWorker {
+        is_running: worker.is_running,
+        // Spare threads have no queue of their own.
+        queued: dispatcher.queued.get(number).copied().unwrap_or(0),
+        jobs: worker.polls,
+        steals: worker.steals,
+        sleeps: worker.sleeps,
+    });
+    let queues = dispatcher.queues.iter().map(|(name, counters)| SeenQueue {
+        name: name.clone(),
+        waiting: counters.depth,
+        running: counters.living.saturating_sub(counters.depth),
+    });
+    SeenDispatcher {
+        name: dispatcher.name.clone(),
+        workers: workers.collect(),
+        queued: dispatcher.queued_outside,
+        queues: queues.collect(),
     }
 }
 
@@ -181,6 +274,8 @@ impl Concurrent<Look> for Inspector {
         let services = services.map(|service| seen(service, older_than));
         let mut seen = Seen {
             services: services.filter(|service| older_than.is_zero() || !service.running.is_empty()).collect(),
+            ports: runtime.ports.iter().map(|port| seen_port(port.name.clone(), &port.gauges)).collect(),
+            dispatchers: runtime.dispatchers.iter().map(seen_dispatcher).collect(),
             ..Seen::default()
         };
         for dispatcher in &runtime.dispatchers {

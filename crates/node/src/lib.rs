@@ -82,8 +82,11 @@ mod write_timeout;
 pub use client::{Client, HttpLink, Listed};
 pub use constructor::{CONSTRUCTOR, Constructor, Create};
 pub use encode::status;
-pub use inspector::{INSPECTOR, Inspector, Look, Seen, SeenHandler, SeenQueue, SeenService, SeenSubscriber};
-pub use log::{Filter, LOG, Level, Log, LogState, Logging};
+pub use inspector::{
+    INSPECTOR, Inspector, Look, Seen, SeenDispatcher, SeenHandler, SeenPort, SeenQueue, SeenService, SeenSubscriber,
+    SeenWorker,
+};
+pub use log::{Filter, LOG, Level, Line, Lines, Log, LogState, Logging, Tail};
 pub use node::Node;
 pub use nodes::{FindService, Heard, Join, Joined, Joining, Leave, NODES, Nodes, Reach, Refresh};
 pub use origin::Origins;

@@ -3,12 +3,14 @@
 //! runs.
 //!
 //! Only the operator of the node gets the log. The log contains texts of faults that clients and state documents don't
-//! get. The log never contains tokens, bodies or the query string of a URL.
+//! get. The log never contains tokens, bodies or the query string of a URL. The service `/log` also shows the latest
+//! lines, but without these texts.
 
+use std::collections::VecDeque;
 use std::fmt;
 
-use lehr_services::{Call, Code, Contract, Exclusive, Fault, Handlers, Operation, Service, Version};
-use lehr_sync::{Arc, Mutex};
+use lehr_services::{Call, Code, Concurrent, Contract, Exclusive, Fault, Handlers, Operation, Service, Version};
+use lehr_sync::{Arc, Moment, Mutex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -33,7 +35,8 @@ pub enum Level {
     Warn,
     /// A request was answered.
     Info,
-    /// A health check or a request for metrics was answered.
+    /// A request of somebody who watches the node was answered: a health check, metrics, a look of the inspector, or the
+    /// latest lines of the log.
     Debug,
 }
 
@@ -74,7 +77,33 @@ type Sink = dyn Fn(&str) + Send + Sync;
 #[derive(Clone)]
 pub struct Log {
     filters: Arc<Mutex<Filters>>,
+    recent: Arc<Mutex<Recent>>,
     sink: Arc<Sink>,
+}
+
+/// The most lines that [`Tail`] can show, and the most bytes of these lines.
+const RECENT_MAX: usize = 500;
+const RECENT_BYTES: usize = 1 << 18;
+
+/// The latest lines, without the texts that only the operator gets.
+#[derive(Debug, Default)]
+struct Recent {
+    lines: VecDeque<(Moment, String)>,
+    bytes: usize,
+    /// The number of lines that have been dropped, which is also the number of the first line here.
+    dropped: u64,
+}
+
+impl Recent {
+    fn add(&mut self, line: String) {
+        self.bytes += line.len();
+        self.lines.push_back((Moment::now(), line));
+        while self.lines.len() > RECENT_MAX || self.bytes > RECENT_BYTES {
+            let Some((_, oldest)) = self.lines.pop_front() else { break };
+            self.bytes -= oldest.len();
+            self.dropped += 1;
+        }
+    }
 }
 
 impl fmt::Debug for Log {
@@ -138,7 +167,7 @@ impl Log {
     /// # Example
     /// See [`Log`].
     pub fn new(filters: &str, sink: impl Fn(&str) + Send + Sync + 'static) -> Result<Self, Fault> {
-        let log = Self { filters: Arc::default(), sink: Arc::new(sink) };
+        let log = Self { filters: Arc::default(), recent: Arc::default(), sink: Arc::new(sink) };
         log.filter(filters)?;
         Ok(log)
     }
@@ -179,11 +208,28 @@ impl Log {
             line.insert("contract".to_owned(), Value::from(contract));
         }
         line.extend(fields().into_iter().filter(|(_, value)| !value.is_null()));
-        (self.sink)(&Value::Object(line).to_string());
+        let mut line = Value::Object(line);
+        (self.sink)(&line.to_string());
+        if let Some(fields) = line.as_object_mut() {
+            fields.remove("log");
+        }
+        self.recent.lock().add(line.to_string());
+    }
+
+    /// Returns the latest lines, beginning with the line that has the number `from`.
+    fn tail(&self, from: u64) -> Lines {
+        let recent = self.recent.lock();
+        let skipped = usize::try_from(from.saturating_sub(recent.dropped)).unwrap_or(usize::MAX);
+        let lines = recent.lines.iter().enumerate().skip(skipped).filter_map(|(place, (at, text))| {
+            let number = recent.dropped + place as u64;
+            let age_ms = u64::try_from(at.elapsed().as_millis()).unwrap_or(u64::MAX);
+            Some(Line { number, age_ms, fields: serde_json::from_str(text).ok()? })
+        });
+        Lines { lines: lines.collect(), next: recent.dropped + recent.lines.len() as u64 }
     }
 }
 
-/// The filters of a node's log as a service: read them with a get, change them with `filter`.
+/// The log of a node as a service: read the filters with a get, change them with `filter`, read lines with `tail`.
 ///
 /// # Example
 /// ```
@@ -233,6 +279,58 @@ pub struct Filter {
     pub filters: String,
 }
 
+/// Asks for the latest lines that passed the filters, at most 500. The lines lack the field `log`, because only the
+/// operator gets internal texts of faults.
+///
+/// # Example
+/// ```
+/// use lehr_node::{LOG, Log, Logging, Tail};
+/// use lehr_services::{Fault, Host};
+/// let log = Log::new("info", |_line| ()).unwrap();
+/// let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+/// let host = Host::new(dispatcher.handle());
+/// lehr_runtime::block_on(async {
+///     let service = host.start(LOG, move || Logging::new(log.clone())).await?;
+///     let seen = service.call(Tail { from: 0 }).await?;
+///     assert_eq!((seen.lines.len(), seen.next), (0, 0));
+///     Ok::<(), Fault>(())
+/// })
+/// .unwrap();
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
+#[serde(default, deny_unknown_fields)]
+#[operation(contract = LogState, verb = Query, name = "tail", reply = Lines)]
+pub struct Tail {
+    /// The number of the first line to return. Lines are numbered from 0 since the node started. Default: 0.
+    pub from: u64,
+}
+
+/// Lines of the log, as the answer to [`Tail`].
+///
+/// # Example
+/// See [`Tail`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Lines {
+    /// The lines, oldest first.
+    pub lines: Vec<Line>,
+    /// The number of the next line that will be written: pass it as `from` to get only later lines.
+    pub next: u64,
+}
+
+/// A line of the log.
+///
+/// # Example
+/// See [`Tail`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Line {
+    /// The number of the line.
+    pub number: u64,
+    /// The time since the line was written, in milliseconds.
+    pub age_ms: u64,
+    /// The fields of the line, such as `level`, `path`, `status` and `reason`.
+    pub fields: Map<String, Value>,
+}
+
 impl Logging {
     /// Creates the service for this log.
     ///
@@ -255,7 +353,13 @@ impl Service for Logging {
     }
 
     fn handlers(on: &mut Handlers<Self>) {
-        on.exclusive::<Filter>().permanent();
+        on.exclusive::<Filter>().concurrent::<Tail>().permanent();
+    }
+}
+
+impl Concurrent<Tail> for Logging {
+    async fn handle(&self, Tail { from }: Tail, _: &Call) -> Result<Lines, Fault> {
+        Ok(self.log.tail(from))
     }
 }
 
@@ -270,6 +374,29 @@ impl Exclusive<Filter> for Logging {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_latest_lines_have_numbers_and_no_internal_texts() {
+        let log = Log::new("info", |_| ()).unwrap();
+        let write = |level, reason: &str| {
+            let fields = [("reason", reason), ("log", "internal")].map(|(name, text)| (name.to_owned(), text.into()));
+            log.line(level, "/a", "", || fields.into_iter().collect());
+        };
+        (0..RECENT_MAX + 3).for_each(|number| write(Level::Info, &number.to_string()));
+        write(Level::Debug, "not wanted");
+        let all = log.tail(0);
+        assert_eq!((all.lines.len(), all.lines[0].number, all.next), (RECENT_MAX, 3, 503));
+        let last = log.tail(502).lines;
+        assert_eq!((last.len(), &last[0].fields["reason"]), (1, &Value::from("502")));
+        assert!(
+            !last[0].fields.contains_key("log")
+                && log.tail(503).lines.is_empty()
+                && log.tail(u64::MAX).lines.is_empty()
+        );
+        // Long lines use up the bytes before the number of lines.
+        (0..6).for_each(|_| write(Level::Warn, &"x".repeat(RECENT_BYTES / 4)));
+        assert_eq!((log.tail(0).lines.len(), log.tail(0).next), (3, 509));
+    }
 
     #[test]
     fn the_longest_path_goes_before_the_contract_and_that_before_the_rest() {

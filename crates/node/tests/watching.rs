@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lehr_node::{INSPECTOR, Inspector, LOG, Log, Logging, Look, Node, Settings};
+use lehr_node::{INSPECTOR, Inspector, LOG, Log, Logging, Look, Node, SeenService, Settings};
 use lehr_runtime::{Port, block_on};
 use lehr_services::{
     Call, Concurrent, Contract, Exclusive, Fault, Handlers, Host, Operation, Reference, Service, Starting, Version,
@@ -115,12 +115,24 @@ fn a_service_that_is_stuck_is_shown_with_its_handler_what_that_waits_for_and_the
             let handler = &books_seen.running[0];
             assert_eq!((handler.operation.as_str(), handler.age_ms), ("hold_alone", 90_000));
             assert_eq!(handler.waits_for, ["receive at port \"the gate\" since 0ns"]);
-            let queue = &books_seen.waiting[0];
-            assert_eq!((queue.operation.as_str(), queue.requests), ("put", 3));
+            let waits = |service: &SeenService, name: &str| {
+                let port = service.ports.iter().find(|port| port.name == name).unwrap();
+                assert_eq!(port.posted - port.taken, port.waiting as u64, "{port:?}");
+                port.waiting
+            };
+            assert_eq!(waits(books_seen, "put"), 3);
             let handler = &clerk_seen.running[0];
             assert_eq!(handler.operation, "book");
             assert_eq!(handler.waits_for, ["the answer to \"hold_alone\" of /books"]);
-            assert_eq!(clerk_seen.waiting[0].operation, "read");
+            assert_eq!(waits(clerk_seen, "read"), 1);
+            assert!(
+                seen.ports.iter().any(|port| port.name.contains("the gate") && port.waiting == 0),
+                "{:?}",
+                seen.ports
+            );
+            let [services] = seen.dispatchers.as_slice() else { panic!("{:?}", seen.dispatchers) };
+            assert_eq!(services.workers.len(), seen.workers);
+            assert!(services.workers.iter().map(|worker| worker.jobs).sum::<usize>() > 0);
             // The result over HTTP is the same, and contains only the requested service.
             let page = ask(node.address(), "GET /inspector:look?path=/clerk", "", "").json();
             assert_eq!(page["services"][0]["running"][0]["operation"], json!("book"));
@@ -133,7 +145,10 @@ fn a_service_that_is_stuck_is_shown_with_its_handler_what_that_waits_for_and_the
             }
             read.await.unwrap();
             let seen = inspector.call(Look { path: "/books".to_owned(), ..Look::default() }).await.unwrap();
-            assert!(seen.services[0].running.is_empty() && seen.services[0].waiting.is_empty(), "{seen:?}");
+            assert!(
+                seen.services[0].running.is_empty() && seen.services[0].ports.iter().all(|port| port.waiting == 0),
+                "{seen:?}"
+            );
         });
         block_on(node.shutdown(FOR_EVER));
     }
@@ -218,5 +233,10 @@ fn the_log_has_the_text_that_the_client_does_not_get_and_no_secret() {
         assert!(!line.to_string().contains("nobodys-business"));
         let state = ask(node.address(), "GET /log", "", "");
         assert!(!String::from_utf8(state.body).unwrap().contains("index 7"));
+        let tail = ask(node.address(), "GET /log:tail", "", "").json();
+        assert_eq!((&tail["next"], &tail["lines"][0]["fields"]["path"]), (&json!(1), &json!("/books:break")));
+        assert!(!tail.to_string().contains("index 7"), "{tail}");
+        let later = ask(node.address(), "GET /log:tail?from=1", "", "").json();
+        assert_eq!(later["lines"], json!([]));
     });
 }

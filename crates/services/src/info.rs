@@ -65,11 +65,8 @@ impl Info {
 
     pub(crate) fn of(at: &Local) -> Self {
         let shared = at.shared();
-        let waiting = at.depths().into_iter().map(|(name, verb, requests)| Waiting {
-            operation: name.to_owned(),
-            verb,
-            requests,
-        });
+        let waiting =
+            at.ports().map(|(name, verb, gauges)| Waiting { operation: name.to_owned(), verb, requests: gauges.len });
         Self {
             path: shared.path.clone(),
             incarnation: shared.incarnation,

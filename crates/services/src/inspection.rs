@@ -1,11 +1,10 @@
-//! The activity of the services of a host: which handlers wait and why, the requests that wait, and the subscribers.
+//! The activity of the services of a host: which handlers wait and why, the ports of the operations, and the subscribers.
 
 use std::time::Duration;
 
-use lehr_runtime::{Inspection, Port};
+use lehr_runtime::{Gauges, Inspection, Port};
 
 use crate::host::Host;
-use crate::info::{Info, Waiting};
 use crate::lifecycle::Phase;
 use crate::main_port::Local;
 
@@ -33,10 +32,22 @@ pub struct ServiceView {
     pub phase: Phase,
     /// The handlers that wait, in the order in which they began to wait.
     pub running: Vec<Running>,
-    /// The number of requests that wait for each operation.
-    pub waiting: Vec<Waiting>,
+    /// The port of each operation.
+    pub ports: Vec<OperationPort>,
     /// The subscribers to changes.
     pub subscribers: Vec<SubscriberView>,
+}
+
+/// The port at which the requests for one operation arrive.
+///
+/// # Example
+/// See [`Host::inspect`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperationPort {
+    /// The name of the operation.
+    pub operation: String,
+    /// The state of the port; `len` is the number of waiting requests.
+    pub gauges: Gauges,
 }
 
 /// A handler that has begun and waits.
@@ -72,7 +83,7 @@ pub struct SubscriberView {
 }
 
 impl Host {
-    /// Inspects all services: waiting handlers, waiting requests, subscribers.
+    /// Inspects all services: waiting handlers, ports, subscribers.
     ///
     /// Cost: proportional to the numbers of services, waiting handlers, subscribers and living tasks. Each of these
     /// lists is locked once. A handler that never waits pays nothing for the inspection.
@@ -94,8 +105,8 @@ impl Host {
         let services = self.paths().into_iter().filter_map(|path| {
             let phase = self.phase(&path)?;
             let Ok(local) = self.find(&path) else {
-                let (running, waiting, subscribers) = (Vec::new(), Vec::new(), Vec::new());
-                return Some(ServiceView { path, phase, running, waiting, subscribers });
+                let (running, ports, subscribers) = (Vec::new(), Vec::new(), Vec::new());
+                return Some(ServiceView { path, phase, running, ports, subscribers });
             };
             Some(view(&local, &runtime, now))
         });
@@ -119,8 +130,8 @@ impl Host {
 }
 
 fn view(local: &Local, runtime: &Inspection, now: Duration) -> ServiceView {
-    let Info { path, phase, waiting, .. } = Info::of(local);
     let shared = local.shared();
+    let ports = local.ports().map(|(name, _, gauges)| OperationPort { operation: name.to_owned(), gauges });
     let running = shared.handling.entries().into_iter().map(|entry| {
         let mut waits_for: Vec<String> = entry.reason.into_iter().collect();
         let mut tasks = runtime.dispatchers.iter().flat_map(|dispatcher| &dispatcher.tasks);
@@ -134,6 +145,11 @@ fn view(local: &Local, runtime: &Inspection, now: Duration) -> ServiceView {
             waits_for,
         }
     });
-    let running = running.collect();
-    ServiceView { path, phase, running, waiting, subscribers: shared.publisher.views() }
+    ServiceView {
+        path: shared.path.clone(),
+        phase: shared.phase(),
+        running: running.collect(),
+        ports: ports.collect(),
+        subscribers: shared.publisher.views(),
+    }
 }

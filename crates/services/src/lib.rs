@@ -137,7 +137,7 @@ pub use format::{Format, in_words, raw_document};
 pub use handlers::Handlers;
 pub use host::{Host, HostReport, Kind};
 pub use info::{Info, Waiting};
-pub use inspection::{Inspected, Running, ServiceView, SubscriberView};
+pub use inspection::{Inspected, OperationPort, Running, ServiceView, SubscriberView};
 pub use lifecycle::{Phase, Restart, Stop};
 pub use link::{Action, Answered, Events, Link, LinkEvent, Message, Options, Pending};
 pub use measures::{Measure, MeasureLabel, Measures};

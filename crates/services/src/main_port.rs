@@ -6,7 +6,7 @@
 use std::any::TypeId;
 use std::fmt;
 
-use lehr_runtime::{Answer, Port, PostError, Reason, Refusal, Reply};
+use lehr_runtime::{Answer, Gauges, Port, PostError, Reason, Refusal, Reply};
 use lehr_sync::{Arc, Mutex};
 
 use crate::contract::{Contract, Version};
@@ -40,7 +40,7 @@ struct Entry {
     verb: Verb,
     port: Box<Anything>,
     invoke: Invoke,
-    depth: fn(&Anything) -> usize,
+    gauges: fn(&Anything) -> Option<Gauges>,
     close: fn(&Anything),
 }
 
@@ -52,7 +52,7 @@ impl MainPort {
             verb: O::Verb::VERB,
             port: Box::new(port),
             invoke: invoke::<O>,
-            depth: |port| port.downcast_ref::<Port<Request<O>>>().map_or(0, Port::len),
+            gauges: |port| port.downcast_ref::<Port<Request<O>>>().map(Port::gauges),
             close: |port| {
                 if let Some(port) = port.downcast_ref::<Port<Request<O>>>() {
                     port.close();
@@ -247,9 +247,9 @@ impl Local {
         self.document == TypeId::of::<D>()
     }
 
-    /// Returns the number of waiting requests, by operation.
-    pub(crate) fn depths(&self) -> Vec<(&'static str, Verb, usize)> {
-        self.main.entries.iter().map(|entry| (entry.name, entry.verb, (entry.depth)(&*entry.port))).collect()
+    /// Returns the state of the port of each operation.
+    pub(crate) fn ports(&self) -> impl Iterator<Item = (&'static str, Verb, Gauges)> {
+        self.main.entries.iter().filter_map(|entry| Some((entry.name, entry.verb, (entry.gauges)(&*entry.port)?)))
     }
 
     /// Sends an operation and returns its answer.

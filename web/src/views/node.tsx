@@ -1,21 +1,30 @@
-// The view of the node itself: its services, what they wait for, and its load.
+// The view of the node itself: its machine, its services with their ports, and what they wait for.
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { ask, get, post } from '../api/http.ts';
+import { ask, get } from '../api/http.ts';
 import { description } from '../api/schema.ts';
+import { Ages, type Port } from '../state/ages.ts';
 import { documentOf, ofContract, services } from '../state/node.ts';
-import { say } from '../state/notice.ts';
 import { bytes, count, duration, figure } from '../state/words.ts';
 import { Trouble } from './fault.tsx';
+import { Log } from './log.tsx';
+import { Ranks } from './ranks.tsx';
 
 interface Look {
   services: {
     path: string;
     phase: string;
     running: { operation: string; age_ms: number; caller?: string; waits_for: string[] }[];
-    waiting: { operation: string; requests: number }[];
+    ports: Port[];
     subscribers: { name?: string; queued: number; missed: number }[];
+  }[];
+  ports: Port[];
+  dispatchers: {
+    name: string;
+    workers: { is_running: boolean; queued: number; jobs: number; steals: number; sleeps: number }[];
+    queued: number;
+    queues: { name: string; waiting: number; running: number }[];
   }[];
   workers: number;
   workers_busy: number;
@@ -23,6 +32,9 @@ interface Look {
   tasks: number;
   timers: number;
 }
+
+/// A port of a service, and the milliseconds that its oldest item has waited at least. Null if the port is empty.
+type Aged = Port & { of: string; age: number | null };
 
 /// Returns the figures of `/metrics` by their names, including labels, as in the response.
 export function measured(text: string): Map<string, number> {
@@ -40,16 +52,25 @@ const EVERY_MS = 1000;
 
 export default function NodeView() {
   const look = useSignal<Look | null>(null);
+  const ports = useSignal<Aged[]>([]);
+  const opened = useSignal<string | null>(null);
   const figures = useSignal<Map<string, number>>(new Map());
   const error = useSignal<unknown>(null);
   const operations = useSignal<Map<string, string[]>>(new Map());
   const inspector = ofContract('lehr/inspector')[0]?.path;
   useEffect(() => {
     let isOver = false;
+    const ages = new Ages();
     const turn = async () => {
       if (document.visibilityState === 'visible') {
         try {
-          if (inspector) look.value = await get<Look>(`${inspector}:look`);
+          if (inspector) {
+            const seen = await get<Look>(`${inspector}:look`);
+            const all = [...seen.services.flatMap(({ path, ports }) => ports.map((port) => ({ ...port, of: path }))), ...seen.ports.map((port) => ({ ...port, of: '' }))];
+            const now = performance.now();
+            ports.value = all.map((port) => ({ ...port, age: ages.note(`${port.of} ${port.name}`, port, now) }));
+            look.value = seen;
+          }
           figures.value = measured(await (await ask('/metrics', { accept: 'text/plain' })).text());
           error.value = null;
         } catch (caught) {
@@ -121,7 +142,7 @@ export default function NodeView() {
         <div class="head">
           <div>
             <h2 id="services">Services</h2>
-            <p class="note">Each has a document, which you can open, and operations.</p>
+            <p class="note">Click a path for the operations, ports and subscribers of its service.</p>
           </div>
         </div>
         <div class="scroll" tabIndex={0} role="region" aria-label="Services">
@@ -136,47 +157,96 @@ export default function NodeView() {
                 <th scope="col" class="number">Subscribers</th>
                 <th scope="col" class="number">Requests</th>
                 <th scope="col" class="number">Faults</th>
-                <th scope="col">Operations</th>
               </tr>
             </thead>
             <tbody>
               {list.map((service) => {
                 const one = seen?.services.find((found) => found.path === service.path);
+                const own = ports.value.filter(({ of }) => of === service.path);
+                const isOpen = opened.value === service.path;
                 return (
-                  <tr key={service.path}>
-                    <td><a href={`..${service.path}`}>{service.path}</a></td>
+                  <tr key={service.path} class={isOpen ? 'on' : ''}>
+                    <td><button type="button" class="link" aria-expanded={isOpen} onClick={() => (opened.value = isOpen ? null : service.path)}>{service.path}</button></td>
                     <td class="soft">{service.contract} {service.version}</td>
                     <td>
                       <span class={`state ${service.phase}`}>{service.phase}</span>
                       {service.reports.map((report) => <span class="complaint" key={report}>{String(report)}</span>)}
                     </td>
                     <td class="number">{one ? count(one.running.length) : ''}</td>
-                    <td class="number">{one ? count(one.waiting.reduce((sum, queue) => sum + queue.requests, 0)) : ''}</td>
+                    <td class="number">{one ? count(own.reduce((sum, { waiting }) => sum + waiting, 0)) : ''}</td>
                     <td class="number">{one ? count(one.subscribers.length) : ''}</td>
                     <td class="number">{figure(at(`lehr_requests_total{service="${service.path}"}`))}</td>
                     <td class="number">{figure(at(`lehr_faults_total{service="${service.path}"}`))}</td>
-                    <td class="soft wrap">{(operations.value.get(service.path) ?? []).join(', ')}</td>
                   </tr>
                 );
               })}
             </tbody>
           </table>
         </div>
+        {opened.value && (
+          <Opened path={opened.value} operations={operations.value.get(opened.value) ?? []} ports={ports.value.filter(({ of }) => of === opened.value)}
+            subscribers={seen?.services.find(({ path }) => path === opened.value)?.subscribers ?? []} />
+        )}
       </section>
-      {seen && <Waits look={seen} />}
-      <LogFilters />
+      {seen && <Waits look={seen} ports={ports.value.filter(({ waiting }) => waiting > 0)} />}
+      {seen && <Workers dispatchers={seen.dispatchers} />}
+      <Ranks />
+      <Log />
       <Joined />
     </>
   );
 }
 
-function Waits({ look }: { look: Look }) {
+function Opened({ path, operations, ports, subscribers }: { path: string; operations: string[]; ports: Aged[]; subscribers: Look['services'][number]['subscribers'] }) {
+  return (
+    <div class="opened">
+      <h3>{path}</h3>
+      <p class="note">
+        <a href={`..${path}`}>Its document</a>. Operations: {operations.join(', ') || 'none'}. The <a href="../openapi.json">OpenAPI description</a> has their parameters.
+      </p>
+      {ports.length > 0 && <div class="scroll" tabIndex={0} role="region" aria-label={`Ports of ${path}`}><Ports ports={ports} /></div>}
+      <ul class="plainlist">
+        {subscribers.map(({ name, queued, missed }, at) => (
+          <li key={at}>Subscriber <b>{name ?? 'without a name'}</b>: {count(queued)} changes wait, {count(missed)} missed</li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Ports({ ports }: { ports: Aged[] }) {
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Port</th>
+          <th scope="col" class="number">Waiting</th>
+          <th scope="col" class="number">Places</th>
+          <th scope="col" class="number">Oldest, at least</th>
+          <th scope="col" class="number">Taken</th>
+        </tr>
+      </thead>
+      <tbody>
+        {ports.map(({ of, name, waiting, capacity, age, taken }) => (
+          <tr key={`${of} ${name}`}>
+            <td>{name}</td>
+            <td class="number">{count(waiting)}</td>
+            <td class="number">{capacity === null ? 'no limit' : count(capacity)}</td>
+            <td class="number">{age === null ? '' : duration(age)}</td>
+            <td class="number">{count(taken)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Waits({ look, ports }: { look: Look; ports: Aged[] }) {
   const handlers = look.services.flatMap(({ path, running }) => running.map((handler) => ({ path, handler })));
-  const queues = look.services.flatMap(({ path, waiting }) => waiting.map((queue) => ({ path, queue })));
   return (
     <section class="card" aria-labelledby="waits">
       <h2 id="waits">Who waits for what</h2>
-      {handlers.length + queues.length === 0 && <p class="note">No handler waits, and no request waits behind one.</p>}
+      {handlers.length + ports.length === 0 && <p class="note">No handler waits, and no port has items.</p>}
       <ul class="plainlist">
         {handlers.map(({ path, handler }, at) => (
           <li key={at}>
@@ -185,9 +255,9 @@ function Waits({ look }: { look: Look }) {
             {handler.caller && <span class="soft"> (asked by {handler.caller})</span>}
           </li>
         ))}
-        {queues.map(({ path, queue }) => (
-          <li key={`${path} ${queue.operation}`}>
-            <b>{path}:{queue.operation}</b> {count(queue.requests)} {queue.requests === 1 ? 'request waits' : 'requests wait'}
+        {ports.map(({ of, name, waiting, age }) => (
+          <li key={`${of} ${name}`}>
+            <b>{of ? `${of}:${name}` : name}</b> {count(waiting)} {waiting === 1 ? 'item waits' : 'items wait'}, the oldest at least {duration(age ?? 0)}
           </li>
         ))}
       </ul>
@@ -195,43 +265,44 @@ function Waits({ look }: { look: Look }) {
   );
 }
 
-function LogFilters() {
-  const path = ofContract('lehr/log')[0]?.path;
-  const document = path ? documentOf<{ filters: string }>(path).value : null;
-  const typed = useSignal<string | null>(null);
-  const error = useSignal<unknown>(null);
-  if (!path || !document) return null;
-  const save = async () => {
-    try {
-      error.value = null;
-      await post(`${path}:filter`, { filters: typed.value ?? document.filters });
-      typed.value = null;
-      say('The log says so from now on.');
-    } catch (caught) {
-      error.value = caught;
-    }
-  };
+function Workers({ dispatchers }: { dispatchers: Look['dispatchers'] }) {
   return (
-    <section class="card" aria-labelledby="log">
-      <div class="head">
-        <div>
-          <h2 id="log">Log</h2>
-          <p class="note">Lines go to standard error of the node. Choose here what it says: off, error, warn, info or debug, also by path, such as <code>warn,/clustering=debug</code>.</p>
+    <section class="card" aria-labelledby="workers">
+      <h2 id="workers">Workers and queues</h2>
+      {dispatchers.map(({ name, workers, queued, queues }) => (
+        <div key={name}>
+          <p class="note">The workers of <b>{name}</b> run its tasks, each from a queue of its own. {count(queued)} {queued === 1 ? 'task waits' : 'tasks wait'} in the common queue.</p>
+          <div class="scroll" tabIndex={0} role="region" aria-label={`Workers of ${name}`}>
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Worker</th>
+                  <th scope="col">Now</th>
+                  <th scope="col" class="number">In its queue</th>
+                  <th scope="col" class="number">Tasks run</th>
+                  <th scope="col" class="number">Taken from others</th>
+                  <th scope="col" class="number">Fell asleep</th>
+                </tr>
+              </thead>
+              <tbody>
+                {workers.map((worker, number) => (
+                  <tr key={number}>
+                    <td>{number}</td>
+                    <td><span class={`state ${worker.is_running ? 'running' : ''}`}>{worker.is_running ? 'busy' : 'idle'}</span></td>
+                    <td class="number">{count(worker.queued)}</td>
+                    <td class="number">{count(worker.jobs)}</td>
+                    <td class="number">{count(worker.steals)}</td>
+                    <td class="number">{count(worker.sleeps)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+          <ul class="plainlist">
+            {queues.map((queue) => <li key={queue.name}>Queue <b>{queue.name}</b>: {count(queue.waiting)} waiting, {count(queue.running)} running</li>)}
+          </ul>
         </div>
-      </div>
-      <form
-        class="inline"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save();
-        }}
-      >
-        <label>
-          Filters <input value={typed.value ?? document.filters} onInput={(event) => (typed.value = event.currentTarget.value)} />
-        </label>
-        <button type="submit" class="first" disabled={typed.value === null || typed.value === document.filters}>Change</button>
-      </form>
-      <Trouble error={error.value} />
+      ))}
     </section>
   );
 }
