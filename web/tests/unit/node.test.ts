@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { EventReader, type Told } from '../../src/api/events.ts';
 import { complaint, fields, type Description, type Schema } from '../../src/api/schema.ts';
 import { byColumn, byLabels, NO_CLUSTER } from '../../src/state/clusters.ts';
+import { documentOf, heardOf, told, type Jobs } from '../../src/state/node.ts';
 import { read, written } from '../../src/state/route.ts';
 import { options } from '../../src/views/form.tsx';
 
@@ -84,4 +85,15 @@ test('an address says a view and its settings, and reads as it was written', () 
   expect(read(written('explore', settings))).toEqual({ view: 'explore', settings });
   expect(read('')).toEqual({ view: 'data', settings: {} });
   expect(read('#/nonsense?x=1').view).toBe('data');
+});
+
+test('the figures of a long job are thinned, and their last one is always kept', () => {
+  documentOf<Jobs>('/method').value = { datasets: '/datasets', jobs: { one: {} as Jobs['jobs'][string] } };
+  const report = (sweeps: number) => told({ kind: 'change', service: '/method', data: { operation: 'progressed', body: { job: 'one', progress: { fraction: 0, stage: '', figures: { sweeps } } } } });
+  for (let sweeps = 0; sweeps < 5000; sweeps++) report(sweeps);
+  const heard = heardOf('/method', 'one').value.map(({ figures }) => figures.sweeps);
+  expect(heard.length).toBeGreaterThan(1000);
+  expect(heard.length).toBeLessThanOrEqual(2000);
+  expect([heard[0], heard[heard.length - 1]]).toEqual([0, 4999]);
+  expect(heard).toEqual([...heard].sort((a, b) => a - b));
 });

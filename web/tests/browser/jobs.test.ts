@@ -1,0 +1,69 @@
+// What people see of a job, in Chromium, on a node of their own: how it goes on, its curves, and its tables.
+
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { axe, Node, openBrowser, openPage, points } from './world.ts';
+
+const METHODS = ['lehr.distances=/distances', 'lehr.pairwise=/pairwise', 'lehr.embedding=/embedding', 'lehr.mixture=/mixture', 'lehr.gtm=/gtm'];
+
+let browser: Browser;
+let node: Node;
+
+beforeAll(async () => {
+  [browser, node] = await Promise.all([openBrowser(), new Node(METHODS.flatMap((method) => ['--start', method])).start()]);
+  await node.ask('/datasets:upload?name=points&id=name', points(120));
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await node?.end();
+});
+
+const detailOf = (page: Page) => page.locator('section[aria-labelledby=job-detail]');
+
+/// Runs a job of a method that takes dissimilarities.
+async function ofPoints(service: string, options: object): Promise<string> {
+  const distances = await node.job('/distances', { input: 'points' });
+  const { matrix, items } = (await node.ask('/distances')).jobs[distances].outputs;
+  return node.job(service, { input: { matrix, items }, options });
+}
+
+test('an embedding without annealing has its stress over its iterations', async () => {
+  const job = await ofPoints('/embedding', {});
+  const { page, context, wrongs } = await openPage(browser, node, `#/jobs?service=/embedding&job=${job}`);
+  const chart = page.getByRole('img', { name: /^Stress over iteration: \d+ points/ });
+  await chart.waitFor();
+  expect((await chart.locator('.curve').getAttribute('d'))!.length).toBeGreaterThan(20);
+  expect(await page.getByText('There is nothing to draw.').count()).toBe(0);
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('a running job shows its progress, the time that is left and its curves, until it is cancelled', async () => {
+  await node.ask('/datasets:upload?name=many', points(60_000));
+  await node.ask('/datasets:upload?name=some', points(15_000));
+  // Jobs of half a minute and more.
+  const jobs: [string, string, object, RegExp][] = [
+    ['/clustering', 'many', { clusters: 300 }, /^Free energy over temperature: \d+ points/],
+    ['/clustering', 'many', { clusters: 300, method: 'kmeans' }, /^Mean cost over sweeps: \d+ points/],
+    ['/mixture', 'many', { components: 40 }, /^Components over temperature: \d+ points/],
+    ['/gtm', 'some', { nodes: 16 }, /^Objective over temperature: \d+ points/],
+  ];
+  for (const [service, input, options, curve] of jobs) {
+    const { job } = await node.ask(`${service}:run`, { input, options });
+    const { page, context, wrongs } = await openPage(browser, node, `#/jobs?service=${service}&job=${job}`);
+    const detail = detailOf(page);
+    await detail.getByRole('img', { name: curve }).waitFor({ timeout: 30_000 });
+    await detail.getByText(/so far, about .* left$/).waitFor({ timeout: 60_000 });
+    const part = await detail.getByRole('progressbar').getAttribute('value');
+    expect(Number(part)).toBeGreaterThan(0);
+    expect(Number(part)).toBeLessThan(100);
+    expect(await page.getByText('There is nothing to draw.').count()).toBe(0);
+    expect(await axe(page)).toEqual([]);
+    await detail.getByRole('button', { name: /^Cancel/ }).click();
+    await detail.locator('.state.cancelled').waitFor();
+    expect(await detail.getByText(/left$/).count()).toBe(0);
+    expect(wrongs).toEqual([]);
+    await context.close();
+  }
+});
