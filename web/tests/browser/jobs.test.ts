@@ -2,7 +2,7 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, Node, openBrowser, openPage, points } from './world.ts';
+import { axe, dragged, Node, openBrowser, openPage, points, savePictures } from './world.ts';
 
 const METHODS = ['lehr.distances=/distances', 'lehr.pairwise=/pairwise', 'lehr.embedding=/embedding', 'lehr.mixture=/mixture', 'lehr.gtm=/gtm'];
 
@@ -66,4 +66,25 @@ test('a running job shows its progress, the time that is left and its curves, un
     expect(wrongs).toEqual([]);
     await context.close();
   }
+});
+
+test('every picture of a page is saved, the structure of a compound too', async () => {
+  const job = await node.job('/clustering', { input: 'points', options: { clusters: 3, columns: ['x', 'y'] } });
+  await node.ask('/datasets:upload?name=compounds&id=name&format=table', `name,x,y,SMILES\n${points(30).trim().split('\n').slice(1).map((line) => `${line.split(',').slice(0, 3)},c1ccccc1C(=O)O`).join('\n')}\n`);
+  const { page, context, wrongs } = await openPage(browser, node, `#/jobs?service=/clustering&job=${job}`);
+  await page.getByRole('img', { name: /^Free energy over temperature/ }).waitFor();
+  expect(await savePictures(page)).toEqual(['Splits.svg', 'Clusters.svg', 'Free energy.svg']);
+  await page.goto(`${node.address}/~/#/explore?data=compounds`);
+  await page.getByRole('application').focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('img', { name: 'Structure of c1ccccc1C(=O)O' }).waitFor();
+  expect((await savePictures(page)).sort()).toEqual(['compounds.svg', 'structure.svg']);
+  // Small drawings in a list have no buttons.
+  await page.getByRole('application').focus();
+  await page.keyboard.press('b');
+  await dragged(page, page.getByRole('application'), [0.01, 0.99], [0.99, 0.01]);
+  await expect.poll(() => page.locator('.gallery svg.structure').count()).toBe(24);
+  expect((await savePictures(page)).filter((name) => name === 'structure.svg')).toHaveLength(1);
+  expect(wrongs).toEqual([]);
+  await context.close();
 });

@@ -219,3 +219,19 @@ export async function dragged(page: Page, picture: Locator, from: [number, numbe
   await page.mouse.move(box.x + to[0] * box.width, box.y + to[1] * box.height, { steps: 4 });
   await page.mouse.up();
 }
+
+/// Saves each picture of a page as SVG, and returns the names of the files. Fails if a file draws nothing, or needs the style of the page.
+export async function savePictures(page: Page): Promise<string[]> {
+  const names: string[] = [];
+  for (const button of await page.getByRole('button', { name: /^Save .* as SVG$/ }).all()) {
+    const saved = page.waitForEvent('download');
+    await button.click();
+    const file = await saved;
+    names.push(file.suggestedFilename());
+    const text = readFileSync(await file.path(), 'utf8');
+    const [shapes, isStyled] = [text.match(/<(path|circle|rect|image|polygon)\b/g)?.length ?? 0, text.includes('var(--')];
+    // The first rectangle is the ground.
+    if (!/^<svg [^>]*xmlns=/.test(text) || shapes < 2 || isStyled) throw new Error(`${file.suggestedFilename()}: ${text.slice(0, 400)}`);
+  }
+  return names;
+}
