@@ -383,6 +383,10 @@ function Prepare({ service, job }: { service: string; job: Job }) {
 /// Offers to show the current number of clusters, or to start the job again with this number or the current temperature.
 function Keep({ service, id, job, clusters, temperature }: Listed & { clusters: number; temperature: number }) {
   const error = useSignal<unknown>(null);
+  const datasets = datasetsPath();
+  const centers = datasets ? documentOf<Datasets>(datasets).value?.datasets[job.outputs.centers] : undefined;
+  // Explore can show fewer clusters only if their table says how they merge.
+  const canShow = clusters <= (centers?.rows ?? 0) && centers!.columns.some(({ name }) => name === 'joins');
   const run = async (change: Record<string, number>) => {
     error.value = null;
     await again(service, job, change, ['clusters', 'stop_temperature', 'stop_length', 'max_clusters']).catch((caught) => (error.value = caught));
@@ -390,12 +394,12 @@ function Keep({ service, id, job, clusters, temperature }: Listed & { clusters: 
   return (
     <>
       <p class="keep">
-        {job.outputs.labels && clusters <= (job.figures?.clusters ?? 0) && (
-          <a class="button" href={written('explore', { ...exploring(service, id, job), merged: String(clusters) })}>Show {count(clusters)} {clusters === 1 ? 'cluster' : 'clusters'}</a>
+        {canShow && (
+          <a class="button first" href={written('explore', { ...exploring(service, id, job), merged: String(clusters) })}>Show {count(clusters)} {clusters === 1 ? 'cluster' : 'clusters'}</a>
         )}
         <button type="button" onClick={() => run({ clusters })}>Keep {count(clusters)} {clusters === 1 ? 'cluster' : 'clusters'}</button>
         <button type="button" onClick={() => run({ stop_temperature: temperature })}>Clusters at this temperature</button>
-        <span class="soft">The last two run the method again, as a new job.</span>
+        <span class="soft">{canShow ? 'The last two' : 'Both'} run the method again, as a new job.</span>
       </p>
       <Trouble error={error.value} />
     </>

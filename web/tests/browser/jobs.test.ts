@@ -88,3 +88,23 @@ test('every picture of a page is saved, the structure of a compound too', async 
   expect(wrongs).toEqual([]);
   await context.close();
 });
+
+test('the clusters of an annealing are one click from its job, if they can be merged', async () => {
+  const annealed = await node.job('/clustering', { input: 'points', options: { clusters: 3, columns: ['x', 'y'] } });
+  const { page, context, wrongs } = await openPage(browser, node, `#/jobs?service=/clustering&job=${annealed}`);
+  await page.getByRole('link', { name: 'Show 3 clusters' }).waitFor();
+  await page.getByRole('slider', { name: 'Temperature' }).fill('0');
+  await page.getByRole('link', { name: 'Show 1 cluster', exact: true }).waitFor();
+  await page.getByRole('button', { name: /^More clusters/ }).click();
+  await page.getByRole('link', { name: 'Show 2 clusters' }).click();
+  await expect.poll(() => page.locator('.groups .text').count()).toBe(2);
+  expect(new URLSearchParams(new URL(page.url()).hash.split('?')[1]).get('merged')).toBe('2');
+  // Clusters of dissimilarities have no squared distances by which they could be merged.
+  const pairwise = await ofPoints('/pairwise', { clusters: 3 });
+  await page.goto(`${node.address}/~/#/jobs?service=/pairwise&job=${pairwise}`);
+  await page.getByRole('button', { name: 'Keep 3 clusters' }).waitFor();
+  await page.getByText('Both run the method again').waitFor();
+  expect(await page.getByRole('link', { name: /^Show \d+ cluster/ }).count()).toBe(0);
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
