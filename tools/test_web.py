@@ -37,7 +37,7 @@ class Web(unittest.TestCase):
                 self.assertIn("which is no program", web.chromium_trouble())
 
     def test_bytes_over_a_budget_are_told(self):
-        shell = {name: web.SHELL_MAX // 3 for name in web.SHELL} | {name: web.REPORT_MAX // 2 for name in web.REPORT} | {name: web.DATA_MAX for name in web.DATA}
+        shell = {name: web.SHELL_MAX // len(web.SHELL) for name in web.SHELL} | {name: web.REPORT_MAX // 2 for name in web.REPORT} | {name: web.DATA_MAX for name in web.DATA}
         self.assertEqual(web.over_budget(shell), [])
         self.assertIn("the shell", web.over_budget({**shell, "app.js": web.SHELL_MAX})[0])
         self.assertIn("a report", web.over_budget({**shell, "report.js": web.REPORT_MAX})[0])

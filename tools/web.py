@@ -24,7 +24,7 @@ NODE_LEAST = 20
 CHROMIUM = ["chromium", "chromium-browser", "google-chrome"]
 
 # Compressed sizes in bytes: of the files that the first view loads, and of all code files together.
-SHELL = ["index.html", "app.js", "jsxRuntime.js", "style.css"]
+SHELL = ["index.html", "app.js", "preact.js", "style.css"]
 SHELL_MAX = 40_000
 ALL_MAX = 150_000
 # Data do not count as code: the lines and cities of maps are in a separate file, which the page loads when it first shows a map.

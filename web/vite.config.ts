@@ -18,6 +18,8 @@ export default defineConfig({
         entryFileNames: 'app.js',
         chunkFileNames: '[name].js',
         assetFileNames: '[name][extname]',
+        // A file for Preact, which all files use. Without this group, the name of that file would change with the modules beside Preact.
+        codeSplitting: { groups: [{ name: 'preact', test: /node_modules.@?preact/ }] },
         minify: true,
         comments: { legal: true, annotation: false, jsdoc: false },
       },

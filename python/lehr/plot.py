@@ -425,7 +425,7 @@ def annealing(model: Any, *, ax: Any = None) -> Any:
     check_is_fitted(model)
     ax = axes_or_new(ax)
     temperature, energy = model.history_["temperature"], model.history_["free_energy"]
-    rises = np.flatnonzero(np.diff(temperature) > 0)
+    rises = np.flatnonzero(np.diff(temperature) >= 0)
     grown = rises[0] + 1 if len(rises) else len(temperature)
     ax.plot(temperature[:grown], energy[:grown], color="black", linewidth=1, label="first cooling")
     if grown < len(temperature):
@@ -492,7 +492,7 @@ def annealing_tree(model: Any, *, ax: Any = None) -> Any:
         if not np.isnan(split["merged_at"]):
             ends[of[number]] = float(split["merged_at"])
     # After the temperature has risen again, there are no more divisions.
-    rises = np.flatnonzero(np.diff(temperature) > 0)
+    rises = np.flatnonzero(np.diff(temperature) >= 0)
     coldest = temperature[: rises[0] + 1] if len(rises) else temperature
     last = float(min([*coldest, *begins]))
     kept = len(model.clusters_)

@@ -26,10 +26,16 @@ export interface Stay {
   last: number;
 }
 
-/// Returns the steps of the cooling with a temperature above 0. The cooling ends when the temperature first rises, because hardening begins there.
-export function growth(steps: Step[]): Step[] {
-  const end = steps.findIndex((step, at) => at > 0 && step.temperature > steps[at - 1].temperature);
-  return (end < 0 ? steps : steps.slice(0, end)).filter(({ temperature }) => temperature > 0);
+/// Returns the steps of the cooling with a temperature above 0.
+///
+/// The cooling ends where the run returns to an earlier state to harden it. There the temperature does not fall, or the number of clusters is not the one that
+/// the splits and merges so far give.
+export function growth(steps: Step[], splits: Split[]): Step[] {
+  const alive = (now: number) => splits.reduce((sum, { temperature, end }) => sum + Number(temperature >= now) - Number(end !== null && end >= now), 1);
+  const returned = steps.findIndex(
+    ({ temperature, clusters }, at) => at > 0 && (temperature >= steps[at - 1].temperature || (splits.length > 0 && clusters !== alive(temperature))),
+  );
+  return (returned < 0 ? steps : steps.slice(0, returned)).filter(({ temperature }) => temperature > 0);
 }
 
 export function stays(steps: Step[]): Stay[] {

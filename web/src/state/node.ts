@@ -160,9 +160,11 @@ export function heardOf(service: string, job: string): Signal<Progress[]> {
 
 const HEARD_MAX = 2000;
 
+/// Adds the figures of a job. If there are very many, every second one is dropped first.
 function hear(service: string, job: string, progress: Progress): void {
   const list = heardOf(service, job);
-  if (list.value.length < HEARD_MAX) list.value = [...list.value, progress];
+  const kept = list.value.length < HEARD_MAX ? list.value : list.value.filter((_, at) => at % 2 === 0);
+  list.value = [...kept, progress];
 }
 
 /// The minimum time between two scheduled fetches of the same document, in milliseconds.

@@ -7,6 +7,7 @@ import { first, growth, places, stays, widest, type Split, type Stay, type Step 
 import { count, figure } from '../state/words.ts';
 import { Chart } from './chart.tsx';
 import { groundOfPage, Save, standalone } from './save.tsx';
+import { AsTable } from './table.tsx';
 
 export { Chart };
 
@@ -16,7 +17,7 @@ const ROOM = { left: 12, right: 12 };
 const PACE = 90;
 
 export function Anneal({ steps, splits, unit, keep }: { steps: Step[]; splits: Split[]; unit: string; keep: (clusters: number, temperature: number) => ComponentChildren }) {
-  const falling = useMemo(() => growth(steps), [steps]);
+  const falling = useMemo(() => growth(steps, splits), [steps, splits]);
   const lasting = useMemo(() => stays(falling), [falling]);
   const at = useSignal(first(lasting, steps)?.last ?? falling.length - 1);
   const isPlaying = useSignal(false);
@@ -129,6 +130,8 @@ function Tree({ falling, lasting, splits, now, look }: { falling: Step[]; lastin
         </svg>
       </div>
       {splits.some(({ end }) => end !== null) && <p class="note">A dotted line shows that two clusters merged again.</p>}
+      {hasTree && <AsTable name="splits" names={['new cluster', 'split from', 'at', 'merged at', 'into']} rows={() => splits.map(({ temperature, parent, end, into }, at) => [at + 1, parent, temperature, end ?? '', into ?? ''])} />}
+      <AsTable name="how long each number lasted" names={['clusters', 'from', 'to']} rows={() => lasting.map(({ clusters, from, to }) => [clusters, from, to])} />
     </div>
   );
 }

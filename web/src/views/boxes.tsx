@@ -11,7 +11,7 @@ import { howOf, type How } from '../state/selection.ts';
 import { count, figure } from '../state/words.ts';
 import { tens, ticks } from './chart.tsx';
 import { groundOfPage, Save, standalone } from './save.tsx';
-import { Grid } from './table.tsx';
+import { AsTable } from './table.tsx';
 
 /// The maximum number of values, rows times columns, up to which the view finds the best first column itself. This takes a fifth of a second. With more values,
 /// the user chooses a column.
@@ -134,11 +134,8 @@ export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted
       </div>
       {listed.length > DRAWN && <p class="note">The first {DRAWN} of {count(listed.length)} are drawn; the table has all.</p>}
       {listed.length > 0 && (
-        <details>
-          <summary>Box plots as a table</summary>
-          <Grid caption={`${column!.name} by ${grouping.title}`} names={[grouping.title, 'rows', 'lower whisker', 'lower quartile', 'median', 'upper quartile', 'upper whisker', 'rows beyond']}
-            rows={listed.map(({ group, box }) => [nameOf(group), box.rows, ...[box.whiskers[0], ...box.quartiles, box.whiskers[1]].map(valueOf), box.beyond])} pick={(at) => choose(listed[at].group, 'replace')} />
-        </details>
+        <AsTable name={`${column!.name} by ${grouping.title}`} names={[grouping.title, 'rows', 'lower whisker', 'lower quartile', 'median', 'upper quartile', 'upper whisker', 'rows beyond']}
+          rows={() => listed.map(({ group, box }) => [nameOf(group), box.rows, ...[box.whiskers[0], ...box.quartiles, box.whiskers[1]].map(valueOf), box.beyond])} pick={(at) => choose(listed[at].group, 'replace')} />
       )}
     </section>
   );

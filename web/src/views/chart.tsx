@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { figure } from '../state/words.ts';
 import { groundOfPage, Save, standalone } from './save.tsx';
+import { AsTable } from './table.tsx';
 
 export interface Line {
   title: string;
@@ -190,6 +191,7 @@ export function Chart({ title, xName, x, y, isLogX, isLogY, isFalling, isStepped
           </svg>
         )}
       </div>
+      {pairs.length > 0 && <AsTable name={title} names={[xName, title]} rows={() => x.map((value, index) => [value, y[index]])} />}
     </figure>
   );
 }

@@ -7,6 +7,7 @@ import { theme as themeSignal } from '../state/theme.ts';
 import { count, figure } from '../state/words.ts';
 import { ticks } from './chart.tsx';
 import { groundOfPage, Save, standalone } from './save.tsx';
+import { AsTable } from './table.tsx';
 
 export interface DendrogramFigure {
   title: string;
@@ -16,6 +17,13 @@ export interface DendrogramFigure {
   joins: [number, number, number, number | null][];
   /// The height at which the tree is cut. Null for a single cluster.
   cut: number | null;
+}
+
+/// Offers the joins of a tree as a table. The first nodes are the leaves, the later ones the joins.
+export function Joins({ name, leaves, joins }: { name: string; leaves: string[]; joins: [number, number, number, (number | null)?][] }) {
+  const node = (at: number) => leaves[at] ?? `join ${at - leaves.length}`;
+  const names = ['join', 'of', 'and', 'height', 'cluster'];
+  return <AsTable name={name} names={names.slice(0, 1 + (joins[0]?.length ?? 0))} rows={() => joins.map(([one, two, ...more], at) => [at, node(one), node(two), ...more])} />;
 }
 
 /// The height of a line, and the rooms above and below the tree, in pixels.
@@ -79,6 +87,7 @@ export function Dendrogram({ title, leaves, joins, cut }: DendrogramFigure) {
           </text>
         ))}
       </svg>
+      <Joins name={title} leaves={leaves.map(({ name, cluster }) => (cluster === null ? name : `${name} (cluster ${cluster})`))} joins={joins} />
     </div>
   );
 }

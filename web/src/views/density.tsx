@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { figure } from '../state/words.ts';
 import { ticks } from './chart.tsx';
 import { groundOfPage, Save, standalone } from './save.tsx';
+import { AsTable } from './table.tsx';
 
 export interface DensityFigure {
   title: string;
@@ -34,6 +35,10 @@ export function Density({ title, bins, counts, names, ends }: DensityFigure) {
   const x = (value: number) => ROOM.left + (across * value) / (ends[0] || 1);
   const y = (value: number) => height - ROOM.bottom - (upwards * value) / (ends[1] || 1);
   const end = Math.min(...ends);
+  // The ends of a bin, from its index on an axis.
+  const bin = (at: number, axis: number) => [(at * ends[axis]) / bins, ((at + 1) * ends[axis]) / bins];
+  const rows = () =>
+    counts.map((number, at) => [...bin(at % bins, 0), ...bin(Math.floor(at / bins), 1), number]).filter(([, , , , number]) => number > 0).sort((a, b) => b[4] - a[4]);
   return (
     <div class="density" ref={frame}>
       <div class="tools under"><Save name={title} make={() => standalone(picture.current!, width, height, groundOfPage())} /></div>
@@ -42,10 +47,11 @@ export function Density({ title, bins, counts, names, ends }: DensityFigure) {
           {counts.map((number, at) => {
             if (!number) return null;
             const [column, row] = [at % bins, Math.floor(at / bins)];
+            const [low, high, lower, upper] = [...bin(column, 0), ...bin(row, 1)].map((value) => figure(value, 3));
             const opacity = 0.1 + (0.9 * Math.log1p(number)) / most;
             return (
               <rect key={at} x={ROOM.left + (column * across) / bins} y={height - ROOM.bottom - ((row + 1) * upwards) / bins} width={across / bins} height={upwards / bins} fill-opacity={opacity.toFixed(3)}>
-                <title>{`${names[0]} ${figure((column * ends[0]) / bins, 3)} to ${figure(((column + 1) * ends[0]) / bins, 3)}, ${names[1]} ${figure((row * ends[1]) / bins, 3)} to ${figure(((row + 1) * ends[1]) / bins, 3)}: ${figure(number)} pairs`}</title>
+                <title>{`${names[0]} ${low} to ${high}, ${names[1]} ${lower} to ${upper}: ${figure(number)} pairs`}</title>
               </rect>
             );
           })}
@@ -57,6 +63,7 @@ export function Density({ title, bins, counts, names, ends }: DensityFigure) {
         <text x={width - ROOM.right} y={height - 6} text-anchor="end">{names[0]} →</text>
         <text x={ROOM.left + 8} y={ROOM.top + 10}>↑ {names[1]}</text>
       </svg>
+      <AsTable name={title} names={names.flatMap((name) => [`${name} from`, 'to']).concat('pairs')} rows={rows} />
     </div>
   );
 }

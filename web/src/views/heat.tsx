@@ -6,7 +6,9 @@ import { clusterColour, NOTHING, scaleColour, type Theme } from '../colour/palet
 import { bytesOf } from '../points/paint.ts';
 import { theme as themeSignal } from '../state/theme.ts';
 import { count, figure } from '../state/words.ts';
+import { Joins } from './dendrogram.tsx';
 import { element, groundOfPage, Save, standalone } from './save.tsx';
+import { AsTable } from './table.tsx';
 
 export interface HeatFigure {
   title: string;
@@ -104,6 +106,9 @@ export function Heat({ title, cells, levels, largest, beyond, blocks, between, t
           {at.value && <path class="cross" d={`M${ROOM.left + at.value[0] * side} ${top}v${side}M${ROOM.left} ${top + at.value[1] * side}h${side}`} />}
         </svg>
       </div>
+      <AsTable name="means of clusters" names={['cluster', 'items', ...blocks.map(({ cluster }) => `to ${cluster}`)]}
+        rows={() => blocks.map(({ cluster, items }, at) => [cluster, items, ...between.slice(at * blocks.length, (at + 1) * blocks.length)])} />
+      {tree.length > 0 && <Joins name="tree of clusters" leaves={blocks.map(({ cluster }) => `cluster ${cluster}`)} joins={tree} />}
     </div>
   );
 }

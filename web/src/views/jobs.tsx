@@ -5,11 +5,13 @@ import { useEffect } from 'preact/hooks';
 import { ask, hasToken, post, query, root } from '../api/http.ts';
 import { readRows } from '../api/rows.ts';
 import { description, fields as fieldsOf, type Field } from '../api/schema.ts';
+import { curvesOf } from './curves.ts';
 import { download } from '../state/download.ts';
 import { datasetsPath, documentOf, heardOf, methods, type Datasets, type Job, type Jobs, type Service } from '../state/node.ts';
 import { say } from '../state/notice.ts';
 import { go, route, written } from '../state/route.ts';
 import { capital, count, duration, figure, when, words } from '../state/words.ts';
+import type { Line } from './chart.tsx';
 import { Trouble, Warnings } from './fault.tsx';
 import { Options, isRight, options, type Typed } from './form.tsx';
 import { Rows } from './table.tsx';
@@ -221,7 +223,6 @@ function Detail({ service, id, job }: Listed) {
   const datasets = datasetsPath();
   const now = useSignal(Date.now());
   const table = useSignal<string | null>(null);
-  const drawing = useCurves();
   const progress = heardOf(service, id).value;
   useEffect(() => {
     if (job.state !== 'running') return;
@@ -236,7 +237,6 @@ function Detail({ service, id, job }: Listed) {
   const spent = job.times.started_unix_ms ? now.value - job.times.started_unix_ms : 0;
   // The remaining time is not estimated before a twentieth is done.
   const left = fraction > 0.05 && spent > 0 ? (spent / fraction) * (1 - fraction) : null;
-  const x = progress.map((one) => one.figures.temperature ?? NaN);
   const history = job.outputs.history;
   // If a job has failed because of gaps in an ordinary table, the page offers to fill them and run again.
   const isTable = Object.values(job.inputs).some((name) => datasets && documentOf<Datasets>(datasets).value?.datasets[name]?.account);
@@ -274,12 +274,7 @@ function Detail({ service, id, job }: Listed) {
       {job.fault && mayPrepare && <Prepare service={service} job={job} />}
       <Warnings of={job.warnings} />
       {job.state === 'running' && job.progress && <Figures figures={job.progress.figures} />}
-      {drawing && job.state === 'running' && progress.length > 1 && x.some((one) => Number.isFinite(one)) && (
-        <div class="pair">
-          <drawing.Chart title="Free energy" xName="temperature" x={x} y={progress.map((one) => one.figures.free_energy ?? NaN)} isLogX isFalling />
-          <drawing.Chart title="Clusters" xName="temperature" x={x} y={progress.map((one) => one.figures.clusters ?? NaN)} isLogX isFalling isStepped />
-        </div>
-      )}
+      {job.state === 'running' && <Curves lines={curvesOf(progress.map(({ figures }) => figures))} />}
       {job.state === 'done' && job.figures && <Figures figures={job.figures} />}
       {tablesOf}
       {job.state === 'done' && datasets && history && <History datasets={datasets} name={history} splits={job.outputs.splits} keep={(clusters, temperature) => <Keep service={service} id={id} job={job} clusters={clusters} temperature={temperature} />} />}
@@ -314,7 +309,7 @@ function Figures({ figures }: { figures: Record<string, number> }) {
 /// The maximum number of rows of a history that are drawn.
 const STEPS_MAX = 4096;
 
-/// Draws the history of a run, over the temperature if it has one.
+/// Draws the history of a run: the replay of an annealing, or curves.
 function History({ datasets, name, splits, keep }: { datasets: string; name: string; splits?: string; keep: (clusters: number, temperature: number) => preact.JSX.Element }) {
   const rows = useSignal<Record<string, unknown>[]>([]);
   const divided = useSignal<Record<string, unknown>[]>([]);
@@ -339,16 +334,6 @@ function History({ datasets, name, splits, keep }: { datasets: string; name: str
       isOver = true;
     };
   }, [datasets, name, all]);
-  const drawn = useComputed(() => {
-    const column = (name: string) => rows.value.map((row) => (typeof row[name] === 'number' ? (row[name] as number) : NaN));
-    const has = (name: string) => rows.value.some((row) => typeof row[name] === 'number');
-    const over = has('temperature') ? 'temperature' : ['iteration', 'sweep', 'sweeps', 'index', 'start'].find(has);
-    const skipped = new Set(['temperature', 'index', 'iteration', 'sweep', 'start']);
-    const wanted = ['free_energy', 'clusters', 'stress', 'log_likelihood', 'objective', 'components', 'cost', 'mean_cost', 'sum_of_squares'];
-    const names = [...wanted, ...Object.keys(rows.value[0] ?? {})].filter((name, at, all) => all.indexOf(name) === at && !skipped.has(name) && has(name));
-    return { over, x: over ? column(over) : [], lines: names.slice(0, 2).map((name) => ({ name, y: column(name) })) };
-  });
-  const { over, x, lines } = drawn.value;
   const annealed = useComputed(() => {
     const number = (row: Record<string, unknown>, name: string) => row[name] as number;
     const gap = (row: Record<string, unknown>, name: string) => (Number.isFinite(row[name]) ? number(row, name) : null);
@@ -358,19 +343,20 @@ function History({ datasets, name, splits, keep }: { datasets: string; name: str
       splits: divided.value.map((row) => ({ temperature: number(row, 'temperature'), parent: number(row, 'parent'), end: gap(row, 'merged_at'), into: gap(row, 'merged_into') })),
     };
   });
-  if (!drawing || !over || rows.value.length < 2) return null;
-  const title = <h3 class="next">How the result came about</h3>;
-  if (annealed.value) return <>{title}<drawing.Anneal {...annealed.value} unit="" keep={keep} /></>;
+  const lines = curvesOf(rows.value);
+  if (!drawing || !lines.length) return null;
   return (
     <>
-      {title}
-      <div class="pair">
-        {lines.map(({ name, y }) => (
-          <drawing.Chart key={name} title={capital(words(name))} xName={over} x={x} y={y} isLogX={over === 'temperature'} isFalling={over === 'temperature'} isStepped={name === 'clusters' || name === 'components'} />
-        ))}
-      </div>
+      <h3 class="next">How the result came about</h3>
+      {annealed.value ? <drawing.Anneal {...annealed.value} unit="" keep={keep} /> : <Curves lines={lines} />}
     </>
   );
+}
+
+/// Draws curves beside each other, once their module is loaded.
+function Curves({ lines }: { lines: Line[] }) {
+  const drawing = useCurves();
+  return drawing && lines.length ? <div class="pair">{lines.map((line) => <drawing.Chart key={line.title} {...line} />)}</div> : null;
 }
 
 /// Starts a job again with changed options, and opens the new job.
@@ -397,6 +383,10 @@ function Prepare({ service, job }: { service: string; job: Job }) {
 /// Offers to show the current number of clusters, or to start the job again with this number or the current temperature.
 function Keep({ service, id, job, clusters, temperature }: Listed & { clusters: number; temperature: number }) {
   const error = useSignal<unknown>(null);
+  const datasets = datasetsPath();
+  const centers = datasets ? documentOf<Datasets>(datasets).value?.datasets[job.outputs.centers] : undefined;
+  // Explore can show fewer clusters only if their table says how they merge.
+  const canShow = clusters <= (centers?.rows ?? 0) && centers!.columns.some(({ name }) => name === 'joins');
   const run = async (change: Record<string, number>) => {
     error.value = null;
     await again(service, job, change, ['clusters', 'stop_temperature', 'stop_length', 'max_clusters']).catch((caught) => (error.value = caught));
@@ -404,12 +394,12 @@ function Keep({ service, id, job, clusters, temperature }: Listed & { clusters: 
   return (
     <>
       <p class="keep">
-        {job.outputs.labels && clusters <= (job.figures?.clusters ?? 0) && (
-          <a class="button" href={written('explore', { ...exploring(service, id, job), merged: String(clusters) })}>Show {count(clusters)} {clusters === 1 ? 'cluster' : 'clusters'}</a>
+        {canShow && (
+          <a class="button first" href={written('explore', { ...exploring(service, id, job), merged: String(clusters) })}>Show {count(clusters)} {clusters === 1 ? 'cluster' : 'clusters'}</a>
         )}
         <button type="button" onClick={() => run({ clusters })}>Keep {count(clusters)} {clusters === 1 ? 'cluster' : 'clusters'}</button>
         <button type="button" onClick={() => run({ stop_temperature: temperature })}>Clusters at this temperature</button>
-        <span class="soft">The last two run the method again, as a new job.</span>
+        <span class="soft">{canShow ? 'The last two' : 'Both'} run the method again, as a new job.</span>
       </p>
       <Trouble error={error.value} />
     </>

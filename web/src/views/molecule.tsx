@@ -1,9 +1,10 @@
 // Draws the structure of a molecule from its SMILES.
 
-import { useMemo } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import type { JSX } from 'preact';
 import { layout, type Place } from '../molecule/layout.ts';
 import { otherEnd, parse, type Atom, type Molecule } from '../molecule/smiles.ts';
+import { groundOfPage, Save, standalone } from './save.tsx';
 
 /// The maximum length of a bond in pixels. Bonds are shorter if the molecule would not fit into the frame.
 const BOND = 26;
@@ -15,19 +16,22 @@ const LETTER = 0.3;
 /// Returns whether a column contains SMILES, judging by its name.
 export const isStructure = (name: string) => /smiles/i.test(name);
 
-/// Draws a molecule. If the text is not SMILES, it draws nothing.
+/// Draws a molecule. If the text is not SMILES, it draws nothing. Only a drawing of full size has buttons to save it, since small ones stand in long lists.
 export function Structure({ smiles, width = FRAME.width, height = FRAME.height }: { smiles: string; width?: number; height?: number }) {
   const drawn = useMemo(() => {
     const molecule = parse(smiles);
     return molecule && draw(molecule, width, height);
   }, [smiles, width, height]);
+  const picture = useRef<SVGSVGElement>(null);
   if (!drawn) return null;
-  return (
-    <svg class="structure" viewBox={`0 0 ${drawn.width} ${drawn.height}`} width={drawn.width} height={drawn.height} role="img" aria-label={`Structure of ${smiles}`}>
+  const structure = (
+    <svg ref={picture} class="structure" viewBox={`0 0 ${drawn.width} ${drawn.height}`} width={drawn.width} height={drawn.height} role="img" aria-label={`Structure of ${smiles}`}>
       <path d={drawn.lines} />
       {drawn.letters}
     </svg>
   );
+  if (width < FRAME.width) return structure;
+  return <>{structure}<div class="tools"><Save name="structure" make={() => standalone(picture.current!, drawn.width, drawn.height, groundOfPage())} /></div></>;
 }
 
 interface Drawn {

@@ -60,6 +60,25 @@ export function Rows({ datasets, name, caption, version }: { datasets: string; n
   );
 }
 
+/// The number of rows of a picture's table that are shown before the user asks for the rest.
+const SHOWN = 300;
+
+/// Offers the values of a picture as a table, which is made when the user opens it.
+export function AsTable({ name, names, rows, pick }: { name: string; names: string[]; rows: () => unknown[][]; pick?: (row: number) => void }) {
+  const isOpen = useSignal(false);
+  const isWhole = useSignal(false);
+  const all = isOpen.value ? rows() : [];
+  return (
+    <details class="values" onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
+      <summary>As a table: {name}</summary>
+      {isOpen.value && <Grid caption={name} names={names} rows={isWhole.value ? all : all.slice(0, SHOWN)} pick={pick} />}
+      {!isWhole.value && all.length > SHOWN && (
+        <p class="note">The first {SHOWN} of {count(all.length)} rows. <button type="button" class="link" onClick={() => (isWhole.value = true)}>Show all</button></p>
+      )}
+    </details>
+  );
+}
+
 /// A table with its own scroll bar. Without `first`, its rows have no numbers.
 export function Grid({
   caption,

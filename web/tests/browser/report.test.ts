@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, COMMAND, openBrowser, overlapping, points, towns, watchFile } from './world.ts';
+import { growth, stays } from '../../src/state/course.ts';
+import type { Figure } from '../../src/state/report.ts';
+import { axe, COMMAND, openBrowser, overlapping, points, renewReport, towns, watchFile } from './world.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lehr-report-'));
 const DATASETS = fileURLToPath(new URL('../../../datasets', import.meta.url));
@@ -36,6 +38,7 @@ beforeAll(async () => {
   lehr('distances', ...table, '--out', 'd');
   lehr('pairwise', 'd/dissimilarities.json', '-k', '4', '--out', 'pairwise');
   lehr('kmedoids', 'd/dissimilarities.json', '--clusters', '4', '--out', 'kmedoids');
+  lehr('hierarchy', 'd/dissimilarities.json', '-k', '4', '--out', 'hierarchy');
   lehr('embed', 'd/dissimilarities.json', '--dimensions', '3', '--labels', 'pairwise/labels.csv', '--out', 'embed');
   // What somebody knows of some items: classes and values on a scale, each with gaps.
   const known = Array.from({ length: 300 }, (_, row) => (row % 4 ? `row-${row},${row % 3 ? '<b>a</b>' : ''},${row % 5 ? row * 1.5 : ''}\n` : ''));
@@ -53,11 +56,12 @@ async function open(report: string, options: BrowserContextOptions = {}): Promis
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
   const wrongs = await watchFile(page, context);
+  renewReport(join(folder, report, 'report.html'));
   await page.goto(`file://${folder}/${report}/report.html`);
   return { page, wrongs, close: () => context.close() };
 }
 
-const REPORTS = ['cluster', 'towns', 'kmeans', 'one', 'mixture', 'gtm', 'pairwise', 'kmedoids', 'embed', 'chemistry'];
+const REPORTS = ['cluster', 'towns', 'kmeans', 'one', 'mixture', 'gtm', 'pairwise', 'kmedoids', 'hierarchy', 'embed', 'chemistry'];
 
 for (const scheme of ['light', 'dark'] as const) {
   for (const width of [390, 1280, 2560]) {
@@ -249,6 +253,52 @@ test('every figure is saved as PNG and as SVG that needs no style', async () => 
     expect(wrongs).toEqual([]);
     await close();
   }
+});
+
+/// Returns the name and the number of rows of each table that a figure has.
+function tablesOf(figure: Exclude<Figure, { kind: 'scene' }>): [string, number][] {
+  if (figure.kind === 'lines') return figure.lines.map((line) => [line.title, line.x.length]);
+  if (figure.kind === 'heat') return [['means of clusters', figure.blocks.length], ...(figure.tree.length ? [['tree of clusters', figure.tree.length] as [string, number]] : [])];
+  if (figure.kind === 'dendrogram') return [[figure.title, figure.joins.length]];
+  if (figure.kind === 'density') return [[figure.title, figure.counts.filter((number) => number > 0).length]];
+  if (figure.kind === 'planes') return [[figure.title, figure.columns * figure.rows]];
+  const steps = figure.steps.map(([temperature, clusters, freeEnergy]) => ({ temperature, clusters, freeEnergy }));
+  const splits = figure.splits.map(([temperature, parent, end, into]) => ({ temperature, parent, end, into }));
+  return [
+    ...(figure.splits.length ? [['splits', figure.splits.length] as [string, number]] : []), ['how long each number lasted', stays(growth(steps, splits)).length],
+    ['Clusters', steps.length], [figure.unit ? `Free energy (${figure.unit})` : 'Free energy', steps.length],
+  ];
+}
+
+test('every figure is there as a table, with a row for each of its values', async () => {
+  const kinds = new Set<string>();
+  for (const report of REPORTS) {
+    const { page, wrongs, close } = await open(report);
+    await page.locator('.figure svg').first().waitFor();
+    const { figures }: { figures: Record<string, Figure> } = JSON.parse((await page.locator('#data').textContent())!);
+    for (const [id, figure] of Object.entries(figures)) {
+      if (figure.kind === 'scene' || (figure.kind === 'anneal' && figure.steps.length < 3)) continue;
+      kinds.add(figure.kind);
+      const tables = page.locator(`#${id} .values`);
+      const wanted = tablesOf(figure);
+      expect(await tables.locator('summary').allInnerTexts(), `${report} ${id}`).toEqual(wanted.map(([name]) => `As a table: ${name}`));
+      for (const [at, [name, rows]] of wanted.entries()) {
+        const table = tables.nth(at);
+        // A table is made when it is opened.
+        expect(await table.locator('table').count()).toBe(0);
+        await table.locator('summary').click();
+        await expect.poll(() => table.locator('tbody tr').count(), { message: `${report} ${name}` }).toBe(Math.min(rows, 300));
+        if (rows <= 300) continue;
+        await table.getByText(`The first 300 of ${rows.toLocaleString('en-GB')} rows.`).waitFor();
+        await table.getByRole('button', { name: 'Show all' }).click();
+        await expect.poll(() => table.locator('tbody tr').count(), { message: `${report} ${name}` }).toBe(rows);
+      }
+    }
+    expect(await axe(page), report).toEqual([]);
+    expect(wrongs).toEqual([]);
+    await close();
+  }
+  expect([...kinds].sort()).toEqual(['anneal', 'dendrogram', 'density', 'heat', 'lines', 'planes']);
 });
 
 test('an annealing is replayed: a step back has fewer clusters, and the page says how to keep them', async () => {

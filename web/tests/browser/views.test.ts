@@ -412,9 +412,9 @@ test('a column is drawn as box plots by cluster, which select, have a table and 
   await page.getByRole('heading', { name: '600 rows selected' }).waitFor();
   await boxes.getByText(/^Cluster 2: median /).waitFor();
   expect(await boxes.locator('[role=button][tabindex="0"]').count()).toBe(1);
-  await boxes.getByText('Box plots as a table').click();
+  await boxes.getByText('As a table: x by clusters of clustering-1').click();
   const table = boxes.getByRole('region', { name: 'x by clusters of clustering-1' });
-  expect(await table.locator('tbody tr').count()).toBe(3);
+  await expect.poll(() => table.locator('tbody tr').count()).toBe(3);
   await table.getByRole('button', { name: 'Cluster 0' }).click();
   await page.getByRole('heading', { name: '300 rows selected' }).waitFor();
   // A hidden cluster has no box, and how sure rows are is a column too.

@@ -2,7 +2,7 @@
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { choose, Node, openBrowser, openPage, points } from './world.ts';
+import { choose, Node, openBrowser, openPage, points, savePictures } from './world.ts';
 
 let browser: Browser;
 let node: Node;
@@ -73,6 +73,7 @@ test('a workflow file is reviewed, run, and its steps are shown', async () => {
   expect(await page.locator('.steps .state.done').count()).toBe(2);
   await page.getByRole('img', { name: /^Graph of 2 steps: .* after read, done/ }).waitFor();
   expect(await page.locator('.graph g.done').count()).toBe(2);
+  expect(await savePictures(page)).toEqual(['graph.svg']);
   expect(wrongs).toEqual([]);
   await context.close();
 });

@@ -1,7 +1,7 @@
 // A node, a browser, and a page that tells of everything that it should not do.
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 export const COMMAND = process.env.LEHR_COMMAND ?? '';
 
-/// A folder with built files of the viewer. If it is set, pages load these files, so you can test a change without building the command again.
+/// A folder with built files of the viewer. If it is set, pages and reports have these files, so you can test a change without building the command again.
 const BUILT = process.env.LEHR_WEB_BUILT;
 
 /// Answers with the file in `BUILT`, under the headers of the node.
@@ -23,6 +23,14 @@ async function serveBuilt(route: Route): Promise<void> {
   const response = await route.fetch();
   const headers = Object.fromEntries(Object.entries(response.headers()).filter(([name]) => !['content-encoding', 'content-length', 'etag'].includes(name)));
   await route.fulfill({ status: response.status(), headers, body: readFileSync(file) });
+}
+
+/// Puts the files in `BUILT` into a report of the command, as `crates/report` does.
+export function renewReport(file: string): void {
+  if (!BUILT || !existsSync(join(BUILT, 'report.js'))) return;
+  const [script, hash, style] = ['report.js', 'report.sha256', 'report.css'].map((name) => readFileSync(join(BUILT, name), 'utf8'));
+  const page = readFileSync(file, 'utf8').replace(/'sha256-[^']*'/, () => `'sha256-${hash}'`).replace(/<style>.*?<\/style>/s, () => `<style>${style}</style>`).replace(/<script>.*?<\/script>/s, () => `<script>${script}</script>`);
+  writeFileSync(file, page);
 }
 
 /// Where Chromium is: LEHR_CHROMIUM, or one of the usual names in the path.
@@ -210,4 +218,20 @@ export async function dragged(page: Page, picture: Locator, from: [number, numbe
   await page.mouse.move(box.x + ((from[0] + to[0]) / 2) * box.width, box.y + to[1] * box.height, { steps: 4 });
   await page.mouse.move(box.x + to[0] * box.width, box.y + to[1] * box.height, { steps: 4 });
   await page.mouse.up();
+}
+
+/// Saves each picture of a page as SVG, and returns the names of the files. Fails if a file draws nothing, or needs the style of the page.
+export async function savePictures(page: Page): Promise<string[]> {
+  const names: string[] = [];
+  for (const button of await page.getByRole('button', { name: /^Save .* as SVG$/ }).all()) {
+    const saved = page.waitForEvent('download');
+    await button.click();
+    const file = await saved;
+    names.push(file.suggestedFilename());
+    const text = readFileSync(await file.path(), 'utf8');
+    const [shapes, isStyled] = [text.match(/<(path|circle|rect|image|polygon)\b/g)?.length ?? 0, text.includes('var(--')];
+    // The first rectangle is the ground.
+    if (!/^<svg [^>]*xmlns=/.test(text) || shapes < 2 || isStyled) throw new Error(`${file.suggestedFilename()}: ${text.slice(0, 400)}`);
+  }
+  return names;
 }

@@ -19,10 +19,14 @@ test('means differ by pooled standard deviations, the largest first, and gaps do
   expect(shares(grouping, a, b)).toEqual([{ name: '0', a: 2, b: 0 }, { name: '1', a: 1, b: 2 }, { name: 'no cluster', a: 0, b: 1 }]);
 });
 
-test('a course ends where hardening begins, numbers last over temperatures, and a tree ends where merges hide it', () => {
+test('a course ends where hardening begins, numbers last over temperatures, and a component stands below its parent', () => {
   const step = (temperature: number, clusters: number) => ({ temperature, clusters, freeEnergy: temperature });
-  const falling = growth([step(8, 1), step(4, 2), step(2, 2), step(1, 4), step(3, 3), step(1, 3)]);
+  const falling = growth([step(8, 1), step(4, 2), step(2, 2), step(1, 4), step(3, 3), step(1, 3)], []);
   expect(falling).toHaveLength(4);
+  // Hardening that goes on at a lower temperature has another number than the splits and merges give.
+  const born = (temperature: number, end: number | null = null) => ({ temperature, parent: 0, end, into: end && 0 });
+  expect(growth([step(8, 1), step(4, 2), step(2, 3), step(1, 2)], [born(4), born(2)])).toHaveLength(3);
+  expect(growth([step(8, 1), step(4, 2), step(2, 3), step(1, 2)], [born(4), born(2, 1)])).toHaveLength(4);
   expect(stays(falling)).toEqual([
     { clusters: 1, from: 8, to: 4, last: 0 }, { clusters: 2, from: 4, to: 1, last: 2 }, { clusters: 4, from: 1, to: 1, last: 3 },
   ]);

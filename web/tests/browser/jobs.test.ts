@@ -1,0 +1,110 @@
+// What people see of a job, in Chromium, on a node of their own: how it goes on, its curves, and its tables.
+
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { axe, dragged, Node, openBrowser, openPage, points, savePictures } from './world.ts';
+
+const METHODS = ['lehr.distances=/distances', 'lehr.pairwise=/pairwise', 'lehr.embedding=/embedding', 'lehr.mixture=/mixture', 'lehr.gtm=/gtm'];
+
+let browser: Browser;
+let node: Node;
+
+beforeAll(async () => {
+  [browser, node] = await Promise.all([openBrowser(), new Node(METHODS.flatMap((method) => ['--start', method])).start()]);
+  await node.ask('/datasets:upload?name=points&id=name', points(120));
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await node?.end();
+});
+
+const detailOf = (page: Page) => page.locator('section[aria-labelledby=job-detail]');
+
+/// Runs a job of a method that takes dissimilarities.
+async function ofPoints(service: string, options: object): Promise<string> {
+  const distances = await node.job('/distances', { input: 'points' });
+  const { matrix, items } = (await node.ask('/distances')).jobs[distances].outputs;
+  return node.job(service, { input: { matrix, items }, options });
+}
+
+test('an embedding without annealing has its stress over its iterations', async () => {
+  const job = await ofPoints('/embedding', {});
+  const { page, context, wrongs } = await openPage(browser, node, `#/jobs?service=/embedding&job=${job}`);
+  const chart = page.getByRole('img', { name: /^Stress over iteration: \d+ points/ });
+  await chart.waitFor();
+  expect((await chart.locator('.curve').getAttribute('d'))!.length).toBeGreaterThan(20);
+  expect(await page.getByText('There is nothing to draw.').count()).toBe(0);
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('a running job shows its progress, the time that is left and its curves, until it is cancelled', async () => {
+  await node.ask('/datasets:upload?name=many', points(60_000));
+  await node.ask('/datasets:upload?name=some', points(15_000));
+  // Jobs of half a minute and more.
+  const jobs: [string, string, object, RegExp][] = [
+    ['/clustering', 'many', { clusters: 300 }, /^Free energy over temperature: \d+ points/],
+    ['/clustering', 'many', { clusters: 300, method: 'kmeans' }, /^Mean cost over sweeps: \d+ points/],
+    ['/mixture', 'many', { components: 40 }, /^Components over temperature: \d+ points/],
+    ['/gtm', 'some', { nodes: 16 }, /^Objective over temperature: \d+ points/],
+  ];
+  for (const [service, input, options, curve] of jobs) {
+    const { job } = await node.ask(`${service}:run`, { input, options });
+    const { page, context, wrongs } = await openPage(browser, node, `#/jobs?service=${service}&job=${job}`);
+    const detail = detailOf(page);
+    await detail.getByRole('img', { name: curve }).waitFor({ timeout: 30_000 });
+    await detail.getByText(/so far, about .* left$/).waitFor({ timeout: 60_000 });
+    const part = await detail.getByRole('progressbar').getAttribute('value');
+    expect(Number(part)).toBeGreaterThan(0);
+    expect(Number(part)).toBeLessThan(100);
+    expect(await page.getByText('There is nothing to draw.').count()).toBe(0);
+    expect(await axe(page)).toEqual([]);
+    await detail.getByRole('button', { name: /^Cancel/ }).click();
+    await detail.locator('.state.cancelled').waitFor();
+    expect(await detail.getByText(/left$/).count()).toBe(0);
+    expect(wrongs).toEqual([]);
+    await context.close();
+  }
+});
+
+test('every picture of a page is saved, the structure of a compound too', async () => {
+  const job = await node.job('/clustering', { input: 'points', options: { clusters: 3, columns: ['x', 'y'] } });
+  await node.ask('/datasets:upload?name=compounds&id=name&format=table', `name,x,y,SMILES\n${points(30).trim().split('\n').slice(1).map((line) => `${line.split(',').slice(0, 3)},c1ccccc1C(=O)O`).join('\n')}\n`);
+  const { page, context, wrongs } = await openPage(browser, node, `#/jobs?service=/clustering&job=${job}`);
+  await page.getByRole('img', { name: /^Free energy over temperature/ }).waitFor();
+  expect(await savePictures(page)).toEqual(['Splits.svg', 'Clusters.svg', 'Free energy.svg']);
+  await page.goto(`${node.address}/~/#/explore?data=compounds`);
+  await page.getByRole('application').focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('img', { name: 'Structure of c1ccccc1C(=O)O' }).waitFor();
+  expect((await savePictures(page)).sort()).toEqual(['compounds.svg', 'structure.svg']);
+  // Small drawings in a list have no buttons.
+  await page.getByRole('application').focus();
+  await page.keyboard.press('b');
+  await dragged(page, page.getByRole('application'), [0.01, 0.99], [0.99, 0.01]);
+  await expect.poll(() => page.locator('.gallery svg.structure').count()).toBe(24);
+  expect((await savePictures(page)).filter((name) => name === 'structure.svg')).toHaveLength(1);
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('the clusters of an annealing are one click from its job, if they can be merged', async () => {
+  const annealed = await node.job('/clustering', { input: 'points', options: { clusters: 3, columns: ['x', 'y'] } });
+  const { page, context, wrongs } = await openPage(browser, node, `#/jobs?service=/clustering&job=${annealed}`);
+  await page.getByRole('link', { name: 'Show 3 clusters' }).waitFor();
+  await page.getByRole('slider', { name: 'Temperature' }).fill('0');
+  await page.getByRole('link', { name: 'Show 1 cluster', exact: true }).waitFor();
+  await page.getByRole('button', { name: /^More clusters/ }).click();
+  await page.getByRole('link', { name: 'Show 2 clusters' }).click();
+  await expect.poll(() => page.locator('.groups .text').count()).toBe(2);
+  expect(new URLSearchParams(new URL(page.url()).hash.split('?')[1]).get('merged')).toBe('2');
+  // Clusters of dissimilarities have no squared distances by which they could be merged.
+  const pairwise = await ofPoints('/pairwise', { clusters: 3 });
+  await page.goto(`${node.address}/~/#/jobs?service=/pairwise&job=${pairwise}`);
+  await page.getByRole('button', { name: 'Keep 3 clusters' }).waitFor();
+  await page.getByText('Both run the method again').waitFor();
+  expect(await page.getByRole('link', { name: /^Show \d+ cluster/ }).count()).toBe(0);
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
