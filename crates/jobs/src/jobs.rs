@@ -419,6 +419,20 @@ pub struct ReportOf {
     pub body: Named,
 }
 
+/// Returns what a running job has reported so far, oldest first. The state of the service has only the latest progress,
+/// so a client that joins later asks for the course. It is empty before the job runs and after it has ended; then the
+/// job's outputs have its history. After a restart of the node, the course begins again.
+///
+/// # Example
+/// See [`Jobs`] for how to call operations.
+#[derive(Clone, Debug, Serialize, Deserialize, Operation)]
+#[serde(transparent)]
+#[operation(contract = Jobs, verb = Query, name = "course", reply = Vec<Progress>, key = body.job, body)]
+pub struct CourseOf {
+    /// The job whose course to return.
+    pub body: Named,
+}
+
 /// An HTML page that loads no other files.
 ///
 /// # Example

@@ -8,12 +8,13 @@ use lehr_services::{
     Call, Code, Concurrent, Description, Event, Exclusive, Fault, Handlers, Independent, Measure, Measures, Partners,
     Reference, Service, Starting, Stop as ServiceStop, Subscribe,
 };
-use lehr_sync::{Arc, unix_ms};
+use lehr_sync::{Arc, Mutex, unix_ms};
 use serde_json::{Value, json};
 
 use crate::datasets::{Datasets, Read, Take};
 use crate::format::Piece;
 use crate::handle::Handle;
+use crate::job::Progress;
 use crate::jobs::*;
 use crate::method::{AnyMethod, Facts, MODEL, REPORT};
 use crate::predict::{self, Asked};
@@ -23,6 +24,9 @@ use crate::settings::Settings;
 /// The suggested delay for a client that finds the queue full.
 const RETRY: Duration = Duration::from_secs(5);
 
+/// The most reports of a running job that are remembered. Beyond that, every second one is dropped.
+const COURSE_MAX: usize = 2000;
+
 /// The service of a method; see [`Jobs`].
 #[derive(Clone, Debug)]
 pub(crate) struct MethodService {
@@ -30,6 +34,8 @@ pub(crate) struct MethodService {
     runner: Arc<Runner>,
     datasets: Option<Reference<Datasets>>,
     measures: Measures,
+    /// What each running job has reported so far. All copies of the service share it.
+    courses: Arc<Mutex<BTreeMap<String, Vec<Progress>>>>,
 }
 
 /// The metric for the number of jobs in each state.
@@ -60,7 +66,13 @@ impl MethodService {
     /// Creates a service with these settings that keeps the checkpoints of its jobs in this folder.
     pub(crate) fn new(method: Arc<dyn AnyMethod>, settings: Settings, keep: Option<PathBuf>) -> Self {
         let runner = Arc::new(Runner::new(method, settings, keep));
-        Self { document: Jobs::default(), runner, datasets: None, measures: Measures::default() }
+        Self {
+            document: Jobs::default(),
+            runner,
+            datasets: None,
+            measures: Measures::default(),
+            courses: Arc::default(),
+        }
     }
 
     fn datasets(&self) -> Result<&Reference<Datasets>, Fault> {
@@ -161,7 +173,7 @@ impl Service for MethodService {
 
     fn handlers(on: &mut Handlers<Self>) {
         on.exclusive::<Run>().independent::<Wait>().concurrent::<ResultOf>().concurrent::<ModelOf>();
-        on.concurrent::<ReportOf>().concurrent::<Predict>();
+        on.concurrent::<ReportOf>().concurrent::<CourseOf>().concurrent::<Predict>();
         on.exclusive::<Cancel>().exclusive::<Resume>().exclusive::<Remove>();
         on.exclusive::<Start>().exclusive::<Progressed>().exclusive::<Ended>();
     }
@@ -404,6 +416,15 @@ impl Concurrent<ModelOf> for MethodService {
     }
 }
 
+impl Concurrent<CourseOf> for MethodService {
+    async fn handle(&self, CourseOf { body: Named { job } }: CourseOf, _: &Call) -> Result<Vec<Progress>, Fault> {
+        if !self.document.jobs.contains_key(&job) {
+            return Err(unknown(&job));
+        }
+        Ok(self.courses.lock().get(&job).cloned().unwrap_or_default())
+    }
+}
+
 impl Concurrent<ReportOf> for MethodService {
     async fn handle(&self, report: ReportOf, _: &Call) -> Result<Page, Fault> {
         let (text, _) = self.text(&report.body.job, REPORT).await?;
@@ -469,7 +490,17 @@ impl Exclusive<Progressed> for MethodService {
         let Report { job, progress } = progressed.body;
         let record = self.job(&job)?;
         if record.state == State::Running {
-            record.progress = Some(progress);
+            record.progress = Some(progress.clone());
+            let mut courses = self.courses.lock();
+            let course = courses.entry(job).or_default();
+            if course.len() == COURSE_MAX {
+                let mut number = 0;
+                course.retain(|_| {
+                    number += 1;
+                    number % 2 == 1
+                });
+            }
+            course.push(progress);
         }
         Ok(())
     }
@@ -497,6 +528,7 @@ impl Exclusive<Ended> for MethodService {
         {
             progress.fraction = 1.0;
         }
+        self.courses.lock().remove(&job);
         self.measures.add(ENDED, Some(("state", name_of(how))), 1.0);
         self.measures.add(SECONDS, Some(("state", name_of(how))), took);
         self.forget();

@@ -35,8 +35,7 @@ pub enum Level {
     Warn,
     /// A request was answered.
     Info,
-    /// A request of somebody who watches the node was answered: a health check, metrics, a look of the inspector, or the
-    /// latest lines of the log.
+    /// A request that watches the node was answered: a health check, metrics, a look of the inspector, lines of the log.
     Debug,
 }
 

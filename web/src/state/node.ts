@@ -148,7 +148,7 @@ export function methods(): Service[] {
   return (services.value ?? []).filter((service) => service.contract.startsWith('lehr.') && service.contract !== 'lehr.datasets');
 }
 
-/// The figures of running jobs in the order of arrival, as far as this page has received them.
+/// The figures of running jobs in the order of arrival: those that the node remembers when a page first asks, and those that the page receives.
 export const heard = new Map<string, Signal<Progress[]>>();
 
 export function heardOf(service: string, job: string): Signal<Progress[]> {
@@ -156,6 +156,13 @@ export function heardOf(service: string, job: string): Signal<Progress[]> {
   let found = heard.get(key);
   if (!found) heard.set(key, (found = signal<Progress[]>([])));
   return found;
+}
+
+/// Asks the node for the figures of a running job so far. A page that has received more keeps its own.
+export async function recall(service: string, job: string): Promise<void> {
+  const told = await get<Progress[]>(`${service}:course?job=${encodeURIComponent(job)}`);
+  const list = heardOf(service, job);
+  if (told.length > list.value.length) list.value = told;
 }
 
 const HEARD_MAX = 2000;

@@ -2,18 +2,18 @@
 
 import { signal, useComputed, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { ask, hasToken, post, query, root } from '../api/http.ts';
+import { post, query } from '../api/http.ts';
 import { readRows } from '../api/rows.ts';
 import { description, fields as fieldsOf, type Field } from '../api/schema.ts';
-import { curvesOf } from './curves.ts';
-import { download } from '../state/download.ts';
-import { datasetsPath, documentOf, heardOf, methods, type Datasets, type Job, type Jobs, type Service } from '../state/node.ts';
+import { datasetsPath, documentOf, heardOf, methods, recall, type Datasets, type Job, type Jobs, type Service } from '../state/node.ts';
 import { say } from '../state/notice.ts';
 import { go, route, written } from '../state/route.ts';
 import { capital, count, duration, figure, when, words } from '../state/words.ts';
 import type { Line } from './chart.tsx';
+import { curvesOf } from './curves.ts';
 import { Trouble, Warnings } from './fault.tsx';
 import { Options, isRight, options, type Typed } from './form.tsx';
+import { ReportLink, Reports } from './reports.tsx';
 import { Rows } from './table.tsx';
 
 interface Listed {
@@ -68,6 +68,7 @@ export default function JobsView() {
       {settings.job && !chosen && <p class="empty">There is no job "{settings.job}" here any more.</p>}
       {chosen && <Detail key={`${chosen.service} ${chosen.id}`} {...chosen} />}
       <List jobs={jobs} chosen={chosen} />
+      <Reports />
     </>
   );
 }
@@ -182,7 +183,7 @@ function Actions({ service, id, job, isShort }: Listed & { isShort?: boolean }) 
       {canBeExplored(job) && (
         <a class={isShort ? 'button' : 'button first'} href={written('explore', exploring(service, id, job))}>Explore{name}</a>
       )}
-      {job.state === 'done' && job.outputs.report && !isShort && <Report service={service} id={id} />}
+      {job.state === 'done' && job.outputs.report && !isShort && <ReportLink address={query(`${service}:report`, { job: id })} name={id} />}
       {mayStop && <button type="button" onClick={() => act('cancel', `Asked ${id} to stop.`)}>Cancel{name}</button>}
       {mayResume && <button type="button" onClick={() => act('resume', `${id} goes on.`)}>Resume{name}</button>}
       {!isShort && !mayStop && (
@@ -193,18 +194,6 @@ function Actions({ service, id, job, isShort }: Listed & { isShort?: boolean }) 
       <Trouble error={error.value} />
     </>
   );
-}
-
-/// A link to the report of a finished job. If the page has a token, a button saves the report instead, since a link carries no token.
-function Report({ service, id }: { service: string; id: string }) {
-  const address = query(`${service}:report`, { job: id });
-  if (!hasToken()) return <a class="button" href={new URL(`.${address}`, root).href} target="_blank" rel="noopener">Report</a>;
-  const save = () =>
-    ask(address, { accept: 'text/html' })
-      .then((answer) => answer.blob())
-      .then((page) => download(`${id}.html`, page))
-      .catch((caught) => say(String(caught.message ?? caught)));
-  return <button type="button" onClick={save}>Save report</button>;
 }
 
 /// Returns whether a job has results that Explore can show.
@@ -226,9 +215,10 @@ function Detail({ service, id, job }: Listed) {
   const progress = heardOf(service, id).value;
   useEffect(() => {
     if (job.state !== 'running') return;
+    void recall(service, id).catch(() => {});
     const timer = setInterval(() => (now.value = Date.now()), 1000);
     return () => clearInterval(timer);
-  }, [job.state]);
+  }, [service, id, job.state]);
   const rank = (name: string) => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
   const tables = Object.keys(job.outputs).filter((name) => name !== 'model' && name !== 'report').sort((a, b) => rank(a) - rank(b));
   const shown = table.value ?? (tables.includes('centers') ? 'centers' : tables.find((name) => name !== 'labels') ?? tables[0]);

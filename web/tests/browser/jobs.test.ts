@@ -55,6 +55,12 @@ test('a running job shows its progress, the time that is left and its curves, un
     const detail = detailOf(page);
     await detail.getByRole('img', { name: curve }).waitFor({ timeout: 30_000 });
     await detail.getByText(/so far, about .* left$/).waitFor({ timeout: 60_000 });
+    // A page that is opened later draws what the job reported before.
+    const drawn = async () => Number((await detail.getByRole('img', { name: curve }).getAttribute('aria-label'))!.match(/: (\d+) points/)![1]);
+    const before = await drawn();
+    await page.reload();
+    await detail.getByRole('img', { name: curve }).waitFor();
+    expect(await drawn()).toBeGreaterThanOrEqual(before);
     const part = await detail.getByRole('progressbar').getAttribute('value');
     expect(Number(part)).toBeGreaterThan(0);
     expect(Number(part)).toBeLessThan(100);

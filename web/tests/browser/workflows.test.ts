@@ -8,7 +8,7 @@ let browser: Browser;
 let node: Node;
 
 beforeAll(async () => {
-  [browser, node] = await Promise.all([openBrowser(), new Node().start()]);
+  [browser, node] = await Promise.all([openBrowser(), new Node(['--start', 'lehr/reports=/reports']).start()]);
   await node.ask('/datasets:upload?name=points&id=name', points(900));
 });
 
@@ -58,6 +58,60 @@ test('jobs of a workflow are opened in Explore, and steps stand in the order in 
   await page.getByText('2 answers').click();
   await page.getByRole('link', { name: /^Explore clustering-\d+$/ }).nth(1).click();
   await page.getByRole('heading', { name: 'Clusters 3' }).waitFor();
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+const LATE = `name = "late"
+output = "\${late.rows} rows"
+
+[steps.early]
+service = "/datasets"
+operation = "read"
+with = { name = "points", to = 1 }
+
+[steps.late]
+service = "/datasets"
+operation = "read"
+with = { name = "brought-later", to = 1 }
+after = ["early"]
+`;
+
+test('a run whose step failed is resumed from this step, once the cause is gone', async () => {
+  const { page, context, wrongs } = await openPage(browser, node, '#/workflows');
+  await choose(page, 'late.toml', LATE);
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.locator('.steps .state.failed').waitFor();
+  expect(await page.locator('.steps .state.done').count()).toBe(1);
+  await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
+  await node.ask('/datasets:upload?name=brought-later&id=name', points(7));
+  await page.getByRole('button', { name: 'From here again: late' }).click();
+  await page.getByText('7 rows').waitFor();
+  expect(await page.locator('.steps .state.done').count()).toBe(2);
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('a run is stopped and goes on, and a report that a service keeps is listed and opened', async () => {
+  const { page, context, wrongs } = await openPage(browser, node, '#/workflows');
+  await node.ask('/datasets:upload?name=many', points(60_000));
+  await choose(page, 'several.toml', SEVERAL.replace('"several"', '"long"').replace('"points", to', '"many", to').replace('input = "points"', 'input = "many"').replace('[2, 3]', '[40]'));
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.locator('.steps .state.running').waitFor();
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await page.getByRole('button', { name: 'Resume', exact: true }).click();
+  await page.locator('.steps .state.running').waitFor();
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await page.getByRole('button', { name: 'Remove', exact: true }).waitFor();
+  const job = await node.job('/clustering', { input: 'points', options: { clusters: 3, columns: ['x', 'y'] } });
+  await node.ask('/reports:make', { name: 'three', job: await node.ask('/clustering:wait', { job }) });
+  await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+  const made = page.locator('section[aria-labelledby=reports]');
+  const opened = context.waitForEvent('page');
+  await made.getByRole('link', { name: 'Report of three' }).click();
+  const report = await opened;
+  await report.getByRole('heading', { level: 1 }).waitFor();
+  expect(await report.title()).toMatch(/3 clusters|points/);
   expect(wrongs).toEqual([]);
   await context.close();
 });

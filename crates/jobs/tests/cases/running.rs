@@ -7,8 +7,8 @@ use lehr_data::read::{Batches, Selection, svmlight};
 use lehr_data::synthetic::bit_templates;
 use lehr_jobs::datasets::{Begin, Datasets, Put, Remove as RemoveDataset, Take};
 use lehr_jobs::jobs::{
-    Cancel, Ended, Input, Jobs, Options as JobOptions, Order, Progressed, Remove, ResultOf, Resume, Rows, State, Wait,
-    WaitFor,
+    Cancel, CourseOf, Ended, Input, Jobs, Named, Options as JobOptions, Order, Progressed, Remove, ResultOf, Resume,
+    Rows, State, Wait, WaitFor,
 };
 use lehr_jobs::{Columns, DatasetService, Form, Handle, Method, RowFormat, Settings, Setup, Table};
 use lehr_methods::cluster::{Cluster, Options};
@@ -573,6 +573,35 @@ fn subscribers_hear_of_each_step_of_a_jobs_life() {
         );
         assert!(names.contains(&"progressed".to_owned()), "{names:?}");
         assert_eq!(outcome.outputs.unwrap()["numbers"], "counting-1/numbers");
+    });
+}
+
+#[test]
+fn whoever_comes_later_gets_the_course_of_a_running_job() {
+    on_one_host(async |host| {
+        let _datasets = data(&host).await;
+        let (method, jobs) = counting(&host, "").await;
+        let mut changes = jobs.subscribe(Subscribe::default().operations(["progressed"])).await.unwrap();
+        let job = run(&jobs, steps(3)).await.unwrap();
+        let course = async || jobs.call(CourseOf { body: Named { job: job.clone() } }).await.unwrap();
+        let mut heard = Vec::new();
+        for _ in 0..2 {
+            method.gate.post(()).unwrap();
+            loop {
+                if let Event::Change(change) = changes.next().await.unwrap() {
+                    heard.push(change.operation::<Progressed>().unwrap().body.progress.clone());
+                    break;
+                }
+            }
+        }
+        let told = course().await;
+        assert_eq!(told[..heard.len()], heard[..]);
+        (0..2).for_each(|_| method.gate.post(()).unwrap());
+        wait(&jobs, &job).await;
+        // The outputs have the history now.
+        assert!(course().await.is_empty());
+        let fault = jobs.call(CourseOf { body: Named { job: "absent".to_owned() } }).await.unwrap_err();
+        assert_eq!(fault.code(), Code::UnknownEntry);
     });
 }
 
