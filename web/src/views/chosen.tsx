@@ -34,8 +34,8 @@ export function Chosen({ keep, source, titleOf, columns, chosen, total, recipe, 
   const structures = columns.columns.find(({ name }) => isStructure(name));
   const isNamed = grouping !== null && grouping.groups.some(({ name, number }) => number >= 0 && name !== String(number));
   const extra = grouping ? ['cluster', ...(isNamed ? ['cluster_name'] : []), ...(grouping.probability ? ['probability'] : [])] : [];
-  // The name of a saved selection says how the rows were selected.
-  const called = `${name}-${recipe.join('-').replace(/[^\w-]+/g, '_')}`.slice(0, 100);
+  // The name of a saved selection says how the rows were selected. A name with a slash would be listed among the results of jobs.
+  const called = `${(source.saved ?? name).replaceAll('/', '-')}-${recipe.join('-').replace(/[^\w-]+/g, '_')}`.slice(0, 100);
   const taken = new Set(columns.columns.map((column) => column.name));
   const names = [...columns.columns.map((column) => column.name), ...extra.map((one) => (taken.has(one) ? `${one}_` : one))];
   const valuesOf = (row: number) => [

@@ -64,7 +64,7 @@ export default function Explore() {
   if (!dataset) {
     return (
       <section class="card">
-        <div class="tools">{choice}</div>
+        <div class="tools choices">{choice}</div>
         <p class="empty">
           {data ? `There is no data set "${data}" any more. ` : ''}
           {names.length ? 'Choose a data set with at least two columns of numbers.' : 'No data set has two columns of numbers yet. Bring one in under Data.'}
@@ -76,7 +76,7 @@ export default function Explore() {
     const map = known.value.maps.find((one) => canBeDrawn(document.datasets[one]) && areRelated(known.value, one, data));
     return (
       <section class="card">
-        <div class="tools">{choice}</div>
+        <div class="tools choices">{choice}</div>
         <p class="empty">
           {data} has fewer than two columns of numbers, so its rows have no positions. {map ? 'There is a map of them: ' : 'Look at them as a table: '}
           {map ? <a href={written('explore', { data: map })}>{map}</a> : <a href={written('data', { set: data })}>{data}</a>}
@@ -178,7 +178,7 @@ function Loaded({ path, name, dataset, choice }: { path: string; name: string; d
   if (!read.value || error.value) {
     return (
       <section class="card">
-        <div class="tools">{choice}</div>
+        <div class="tools choices">{choice}</div>
         <Trouble error={error.value} />
         {!error.value && <p class="empty">{progress}</p>}
       </section>

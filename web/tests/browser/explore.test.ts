@@ -87,7 +87,9 @@ test('the page of a job of every method opens what can be drawn, and offers noth
 });
 
 test('a map has the columns of the rows that it shows, and a selection on it is saved with them', async () => {
-  const [map] = Object.keys((await node.ask('/datasets')).datasets).filter((name) => /^embedding.*\/positions$/.test(name));
+  await node.ask('/datasets:upload?name=families&format=table&id=name', genes());
+  const compared = await node.job('/distances', { input: 'families' });
+  const map = `${await node.job('/embedding', { input: { matrix: `${compared}/matrix`, items: `${compared}/items` } })}/positions`;
   const { page, context, wrongs } = await openPage(browser, node, `#/explore?data=${map}&colour=column:family`);
   await page.getByRole('button', { name: /^beta 10/ }).click();
   await page.getByRole('heading', { name: '10 rows selected' }).waitFor();
@@ -101,7 +103,8 @@ test('a map has the columns of the rows that it shows, and a selection on it is 
   expect(await sequence.evaluate((one) => one.scrollHeight > one.clientHeight)).toBe(true);
   expect(await axe(page)).toEqual([]);
   await page.getByRole('button', { name: 'Save as data set' }).click();
-  await page.getByText('It gets the columns of genes.').waitFor();
+  await page.getByText('It gets the columns of families.').waitFor();
+  expect(await page.locator('.chosen input').inputValue()).toBe('families-family_beta');
   await page.locator('.chosen input').fill('betas');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('betas is there: 10 rows.').waitFor();
