@@ -20,7 +20,9 @@ async function serveBuilt(route: Route): Promise<void> {
   const name = new URL(route.request().url()).pathname.slice('/~/'.length) || 'index.html';
   const file = join(BUILT!, name);
   if (!existsSync(file)) return route.fallback();
-  const response = await route.fetch();
+  const own = await route.fetch();
+  // A command that was built before does not know a new script, which has the headers of the others.
+  const response = own.ok() || !name.endsWith('.js') ? own : await route.fetch({ url: new URL('app.js', route.request().url()).href });
   const headers = Object.fromEntries(Object.entries(response.headers()).filter(([name]) => !['content-encoding', 'content-length', 'etag'].includes(name)));
   await route.fulfill({ status: response.status(), headers, body: readFileSync(file) });
 }
