@@ -137,7 +137,11 @@ export async function openPage(browser: Browser, node: Node, hash: string, optio
 }
 
 export async function watchPage(page: Page, context: BrowserContext, node: Node): Promise<string[]> {
-  if (BUILT) await context.route(`${node.address}/~/*`, serveBuilt);
+  // A test may close its page while the page still loads a file.
+  const serve = (route: Route) => serveBuilt(route).catch((error) => {
+    if (!/disposed|closed/.test(String(error))) throw error;
+  });
+  if (BUILT) await context.route(`${node.address}/~/*`, serve);
   return watch(page, context, (url) => url.startsWith(node.address));
 }
 
