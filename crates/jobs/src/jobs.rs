@@ -419,9 +419,11 @@ pub struct ReportOf {
     pub body: Named,
 }
 
-/// Returns what a running job has reported so far, oldest first. The state of the service has only the latest progress,
-/// so a client that joins later asks for the course. It is empty before the job runs and after it has ended; then the
-/// job's outputs have its history. After a restart of the node, the course begins again.
+/// Returns the progress that a running job has reported so far, oldest first.
+///
+/// The state of the service has only the latest progress, so a client that joins later asks for the course. The course
+/// is empty before the job runs and after it has ended. Then the job's outputs have its history. After a restart of the
+/// node, the course begins again.
 ///
 /// # Example
 /// See [`Jobs`] for how to call operations.

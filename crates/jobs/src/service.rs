@@ -34,7 +34,7 @@ pub(crate) struct MethodService {
     runner: Arc<Runner>,
     datasets: Option<Reference<Datasets>>,
     measures: Measures,
-    /// What each running job has reported so far. All copies of the service share it.
+    /// The progress that each running job has reported so far. All copies of the service share it.
     courses: Arc<Mutex<BTreeMap<String, Vec<Progress>>>>,
 }
 

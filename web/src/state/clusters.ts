@@ -33,6 +33,8 @@ export interface Group {
   joins?: Joins;
   /// Whether the group consists of several clusters.
   isMerged?: boolean;
+  /// Whether the name comes from the user.
+  isNamed?: boolean;
   /// The group's place on the scale of probabilities, if colours show them.
   place?: number;
 }

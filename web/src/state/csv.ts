@@ -20,6 +20,18 @@ export function row(values: unknown[]): string {
   return `${values.map(field).join(',')}\n`;
 }
 
+/// Returns a table of some rows as CSV. `valuesOf` returns the fields of a row.
+export function csvOf(names: string[], chosen: Uint8Array, valuesOf: (row: number) => unknown[]): Blob {
+  const parts = [row(names)];
+  for (let at = 0; at < chosen.length; at++) if (chosen[at]) parts.push(row(valuesOf(at)));
+  return new Blob(parts, { type: 'text/csv' });
+}
+
+/// Returns a text as a comment: one line of one field, so that no reader takes it for the names of columns.
+export function comment(text: string): string {
+  return `# ${text.replace(/[\s",|]+/g, ' ').trim()}\n`;
+}
+
 export interface Look {
   delimiter: string;
   /// The number of lines above the names, such as a title.

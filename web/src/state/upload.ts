@@ -9,6 +9,10 @@ export interface Reading {
   weights?: string;
   id?: string;
   gaps?: boolean;
+  delimiter?: string;
+  header?: boolean;
+  /// The notation of a table, for the format `table`.
+  dialect?: { decimal: string; skip_lines: number; as_number: string[]; as_text: string[] };
 }
 
 /// The name under which the open form sends its file. The form itself shows the faults of this upload.

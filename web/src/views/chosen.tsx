@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { Columns } from '../api/columns.ts';
 import type { Colouring } from '../state/clusters.ts';
-import { row as csvRow, shortest } from '../state/csv.ts';
+import { comment, csvOf, shortest } from '../state/csv.ts';
 import { download } from '../state/download.ts';
 import { say } from '../state/notice.ts';
 import { count } from '../state/words.ts';
@@ -34,25 +34,25 @@ export function Chosen({ keep, source, titleOf, columns, chosen, total, recipe, 
   const structures = columns.columns.find(({ name }) => isStructure(name));
   const isNamed = grouping !== null && grouping.groups.some(({ name, number }) => number >= 0 && name !== String(number));
   const extra = grouping ? ['cluster', ...(isNamed ? ['cluster_name'] : []), ...(grouping.probability ? ['probability'] : [])] : [];
-  // The name of a saved selection says how the rows were selected.
-  const called = `${name}-${recipe.join('-').replace(/[^\w-]+/g, '_')}`.slice(0, 100);
+  // The name of a saved selection says how the rows were selected. A name with a slash would be listed among the results of jobs.
+  const called = `${(source.saved ?? name).replaceAll('/', '-')}-${recipe.join('-').replace(/[^\w-]+/g, '_')}`.slice(0, 100);
   const taken = new Set(columns.columns.map((column) => column.name));
   const names = [...columns.columns.map((column) => column.name), ...extra.map((one) => (taken.has(one) ? `${one}_` : one))];
   const valuesOf = (row: number) => [
     ...columns.columns.map((column) => (column.isSingle ? shortest(column.values[row] as number) : column.values[row])),
     ...(grouping ? [grouping.groups[grouping.groupOf[row]]?.number ?? -1, ...(isNamed ? [grouping.groups[grouping.groupOf[row]]?.name ?? ''] : []), ...(grouping.probability ? [grouping.probability[row]] : [])] : []),
   ];
+  // The file says first how its rows were selected.
   const asCsv = () => {
     const isTitled = source.titleOf !== undefined;
-    const parts: string[] = [csvRow(isTitled ? ['id', ...names] : names)];
-    for (let row = 0; row < chosen.length; row++) if (chosen[row]) parts.push(csvRow(isTitled ? [titleOf(row), ...valuesOf(row)] : valuesOf(row)));
-    return new Blob(parts, { type: 'text/csv' });
+    const table = csvOf(isTitled ? ['id', ...names] : names, chosen, (row) => (isTitled ? [titleOf(row), ...valuesOf(row)] : valuesOf(row)));
+    return new Blob([comment(`${total} of ${columns.rows} rows of ${name}: ${recipe.join('; ')}${grouping ? ` (${grouping.title})` : ''}`), table], { type: 'text/csv' });
   };
   const save = async () => {
     isSaving.value = true;
     error.value = null;
     try {
-      const rows = await source.save!(target.value!.trim(), asCsv(), chosen);
+      const rows = await source.save!(target.value!.trim(), chosen);
       say(`${target.value} is there: ${count(rows)} rows.`);
       target.value = null;
     } catch (caught) {
@@ -86,6 +86,7 @@ export function Chosen({ keep, source, titleOf, columns, chosen, total, recipe, 
         >
           <label>Name <input value={target.value} onInput={(event) => (target.value = event.currentTarget.value)} /></label>
           <button type="submit" class="first" disabled={isSaving.value}>Save</button>
+          {source.saved && <span class="soft">It gets the columns of {source.saved}.</span>}
         </form>
       )}
       <Trouble error={error.value} />

@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals';
 import { ask, post, query } from '../api/http.ts';
 import { datasetsPath, documentOf, type Dataset, type Datasets, type Upload } from '../state/node.ts';
 import { download } from '../state/download.ts';
+import { canBeDrawn } from '../state/lineage.ts';
 import { say } from '../state/notice.ts';
 import { go, route, written } from '../state/route.ts';
 import { formName } from '../state/upload.ts';
@@ -11,11 +12,6 @@ import { bytes, count } from '../state/words.ts';
 import { Trouble, Warnings } from './fault.tsx';
 import { Incoming } from './incoming.tsx';
 import { Grid, Rows } from './table.tsx';
-
-/// Returns whether the rows of a data set can be drawn as points.
-export function canBeDrawn(dataset: Dataset): boolean {
-  return dataset.rows > 0 && dataset.columns.filter((column) => column.kind !== 'text').length >= 2;
-}
 
 /// The maximum number of data sets listed before the user asks for the rest.
 const LISTED = 200;

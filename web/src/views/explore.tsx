@@ -2,15 +2,17 @@
 
 import { useSignal, type Signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { readColumns, type Columns } from '../api/columns.ts';
+import { readColumns, type Column, type Columns, type NumberColumn } from '../api/columns.ts';
+import { COLUMNS_MAX, principalAxes } from '../points/axes.ts';
 import { byLabels, describe, rowsOf, withOutliers, type Colouring } from '../state/clusters.ts';
+import { csvOf } from '../state/csv.ts';
+import { areRelated, canBeDrawn, known, lineage } from '../state/lineage.ts';
 import { datasetsPath, documentOf, methods, type Dataset, type Datasets, type Jobs } from '../state/node.ts';
 import { route, settle, written } from '../state/route.ts';
 import { upload } from '../state/upload.ts';
 import { count, figure } from '../state/words.ts';
-import { canBeDrawn } from './data.tsx';
 import { Trouble } from './fault.tsx';
-import { keyOfLabels, Scene, type LabelSource, type Source } from './scene.tsx';
+import { keyOfLabels, Scene, type LabelSource, type Layout, type Source } from './scene.tsx';
 
 /// Loads the coast, a file beside this page.
 async function coast(): Promise<string> {
@@ -23,6 +25,8 @@ async function coast(): Promise<string> {
 const BYTES_MAX = 600e6;
 /// The maximum number of rows in a sample. A data set with more than twice as many rows is first shown as a sample.
 const SAMPLE = 60_000;
+/// The maximum time for which the page waits for the lists of jobs, in milliseconds.
+const PATIENCE_MS = 1000;
 /// The minimum step between two rows of a sample.
 const STEP_LEAST = 11;
 
@@ -36,8 +40,14 @@ export function stepOf(rows: number): number {
 export default function Explore() {
   const path = datasetsPath();
   const document = path ? documentOf<Datasets>(path).value : null;
+  // The jobs tell where the rows come from. A service that does not answer delays the page only for a moment.
+  const isPatient = useSignal(true);
+  useEffect(() => {
+    const timer = setTimeout(() => (isPatient.value = false), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, []);
   if (!path) return <p class="empty">This node has no service of data sets.</p>;
-  if (!document) return <p class="empty">Asking the node…</p>;
+  if (!document || (isPatient.value && methods().some((service) => !documentOf<Jobs>(service.path).value))) return <p class="empty">Asking the node…</p>;
   const names = Object.keys(document.datasets).filter((name) => canBeDrawn(document.datasets[name]));
   const { data } = route.value.settings;
   const dataset = data ? document.datasets[data] : undefined;
@@ -54,7 +64,7 @@ export default function Explore() {
   if (!dataset) {
     return (
       <section class="card">
-        <div class="tools">{choice}</div>
+        <div class="tools choices">{choice}</div>
         <p class="empty">
           {data ? `There is no data set "${data}" any more. ` : ''}
           {names.length ? 'Choose a data set with at least two columns of numbers.' : 'No data set has two columns of numbers yet. Bring one in under Data.'}
@@ -62,14 +72,64 @@ export default function Explore() {
       </section>
     );
   }
+  if (!canBeDrawn(dataset)) {
+    const map = known.value.maps.find((one) => canBeDrawn(document.datasets[one]) && areRelated(known.value, one, data));
+    return (
+      <section class="card">
+        <div class="tools choices">{choice}</div>
+        <p class="empty">
+          {data} has fewer than two columns of numbers, so its rows have no positions. {map ? 'There is a map of them: ' : 'Look at them as a table: '}
+          {map ? <a href={written('explore', { data: map })}>{map}</a> : <a href={written('data', { set: data })}>{data}</a>}
+        </p>
+      </section>
+    );
+  }
   return <Loaded key={`${data} ${dataset.content}`} path={path} name={data} dataset={dataset} choice={choice} />;
+}
+
+/// A data set whose columns have been read.
+export interface Part {
+  name: string;
+  dataset: Dataset;
+  columns: Columns;
 }
 
 /// Rows that have been read, each `every`-th of all, with the labels that colour them.
 interface Read {
-  columns: Columns;
+  /// The data set, and then the data sets from which its rows come.
+  parts: Part[];
   every: number;
   labels: { source: LabelSource; colouring: Colouring } | null;
+}
+
+/// Returns the data sets whose columns are read: the data set itself, and those from which its rows come, as far as they fit into memory. A table that is as
+/// wide as long has dissimilarities, and is left out.
+function partsOf(name: string): string[] {
+  const { datasets } = known.peek();
+  let bytes = 0;
+  return lineage(known.peek(), name).filter((one, at) => {
+    const { rows, columns, bytes: own } = datasets[one];
+    const isRead = at === 0 || (columns.length < rows && bytes + own <= BYTES_MAX);
+    if (isRead) bytes += own;
+    return isRead;
+  });
+}
+
+/// Returns the columns of all parts under different names. Ids and equal columns are kept once.
+export function joined(parts: Part[]): Columns {
+  const found = new Map<string, Column>();
+  let hasIds = false;
+  for (const { name, dataset, columns: own } of parts) {
+    for (const column of own.columns) {
+      const isId = column.name === dataset.id;
+      const other = found.get(column.name)?.values;
+      if ((isId && hasIds) || (other && column.values.every((value: unknown, row: number) => Object.is(value, other[row])))) continue;
+      hasIds ||= isId;
+      const called = other ? `${column.name} of ${name}` : column.name;
+      found.set(called, other ? { ...column, name: called } : column);
+    }
+  }
+  return { rows: parts[0].columns.rows, columns: [...found.values()] };
 }
 
 /// Shows the progress of reading. It is a separate component, so each new piece redraws nothing else.
@@ -91,11 +151,14 @@ function Loaded({ path, name, dataset, choice }: { path: string; name: string; d
       done.value = 0;
       const source = keyOfLabels(labelSources(path, name, dataset, every), route.peek().settings.colour);
       // If the labels cannot be read, the scene reports the error.
-      const [columns, colouring] = await Promise.all([
-        readColumns(path, name, (rows) => (done.value = rows), stop.signal, { every }),
+      const { datasets } = known.peek();
+      const read = async (one: string): Promise<Part[]> => [{ name: one, dataset: datasets[one], columns: await readColumns(path, one, (rows) => one === name && (done.value = rows), stop.signal, { every }) }];
+      const [colouring, own, ...others] = await Promise.all([
         source?.load(stop.signal).catch(() => null),
+        // Without the other columns, the rows can still be drawn.
+        ...partsOf(name).map((one, at) => (at ? read(one).catch(() => []) : read(one))),
       ]);
-      return { columns, every, labels: source && colouring ? { source, colouring } : null };
+      return { parts: [...own, ...others.flat()], every, labels: source && colouring ? { source, colouring } : null };
     };
     const show = (found: Read) => {
       if (!stop.signal.aborted) read.value = found;
@@ -115,7 +178,7 @@ function Loaded({ path, name, dataset, choice }: { path: string; name: string; d
   if (!read.value || error.value) {
     return (
       <section class="card">
-        <div class="tools">{choice}</div>
+        <div class="tools choices">{choice}</div>
         <Trouble error={error.value} />
         {!error.value && <p class="empty">{progress}</p>}
       </section>
@@ -124,18 +187,18 @@ function Loaded({ path, name, dataset, choice }: { path: string; name: string; d
   return <Explored path={path} name={name} dataset={dataset} read={read.value} choice={choice} progress={progress} />;
 }
 
-/// Returns the tables of labels whose rows match those of a data set. Their labels are read for each `every`-th row.
+/// Returns the tables of labels that belong to the rows of a data set, those of its own jobs first and the newest first. Their labels are read for each `every`-th row.
 function labelSources(path: string, name: string, dataset: Dataset, every: number): LabelSource[] {
   const { datasets } = documentOf<Datasets>(path).value!;
-  const found: LabelSource[] = [];
+  const [own, related]: LabelSource[][] = [[], []];
   for (const service of methods()) {
     for (const [id, job] of Object.entries(documentOf<Jobs>(service.path).value?.jobs ?? {})) {
       const { labels, centers, outliers } = job.outputs;
       const table = labels && datasets[labels];
       if (!table || table.rows !== dataset.rows) continue;
-      // A data set of positions may match a job's labels, too, because a job can have clustered the same items.
-      const isInput = Object.values(job.inputs).includes(name);
-      if (!isInput && !/\/(positions|places)$/.test(name)) continue;
+      // Positions whose origin is unknown may belong to any job of as many rows.
+      const isRelated = areRelated(known.value, labels, name);
+      if (!isRelated && !(known.value.maps.includes(name) && lineage(known.value, name).length === 1)) continue;
       const title = `clusters of ${id}`;
       const load = async (signal: AbortSignal) => {
         const read = (table: string | undefined, columns?: string[]) => (table && datasets[table]?.rows ? readColumns(path, table, () => {}, signal, { columns, every: table === labels ? every : 1 }) : null);
@@ -145,27 +208,55 @@ function labelSources(path: string, name: string, dataset: Dataset, every: numbe
         if (named) describe(colouring, named);
         if (far) {
           // Rows without names have their number as id.
-          const isNumbered = isInput && !job.options.id && !dataset.id;
+          const isNumbered = isRelated && !job.options.id && !datasets[Object.values(job.inputs)[0]]?.id;
           withOutliers(colouring, far, rowsOf(far, isNumbered ? null : await read(labels, ['id', 'distance'])));
         }
         return colouring;
       };
       const hasProbability = table.columns.some((column) => column.name === 'probability');
-      found.push({ key: `job:${service.path}|${id}`, title, version: `${labels} ${every}`, load, hasProbability });
+      (Object.values(job.inputs).includes(name) ? own : related).push({ key: `job:${service.path}|${id}`, title, version: `${labels} ${every}`, load, hasProbability });
     }
   }
-  return found.reverse();
+  return [...own.reverse(), ...related.reverse()];
 }
 
+/// The views of the principal axes: the key, the title, and the number of axes.
+const PROJECTIONS: [string, string, number][] = [['axes2', 'principal axes', 2], ['axes3', 'three principal axes', 3]];
+
 function Explored({ path, name, dataset, read, choice, progress }: { path: string; name: string; dataset: Dataset; read: Read; choice: preact.JSX.Element; progress: preact.JSX.Element }) {
-  const { columns, every, labels } = read;
-  const save = async (target: string, csv: Blob, chosen: Uint8Array) => {
-    const texts = columns.columns.filter((column) => column.kind === 'text');
-    const gaps = columns.columns.some((column) => column.kind === 'number' && column.values.some((value, row) => chosen[row] && value !== value));
-    const reading = { ...(gaps ? { gaps } : {}), ...(texts.length === 1 && !gaps ? { id: texts[0].name } : {}) };
-    return (await upload(path, target, 'csv', reading, csv, false, () => {}, new AbortController().signal)).rows;
-  };
-  const fixed = useMemo(() => ({ name, columns, id: dataset.id, weights: dataset.weights, layouts: [], find: written('jobs', { new: '1', data: name }), isEqual: /\/(positions|places)$/.test(name), coast, save }), [columns]);
+  const { parts, every, labels } = read;
+  const fixed = useMemo(() => {
+    const columns = joined(parts);
+    // The last part has the data that users brought in. A saved selection has its columns, so that methods can run on it.
+    const base = parts[parts.length - 1];
+    const { id, weights, account } = base.dataset;
+    const save = async (target: string, chosen: Uint8Array) => {
+      const all = base.columns.columns;
+      const texts = all.filter((column) => column.kind === 'text' && column.name !== id).map((column) => column.name);
+      const numbers = all.filter((column) => column.kind !== 'text' && column.name !== id);
+      const hasGaps = numbers.some(({ values }) => values.some((value, row) => chosen[row] && value !== value));
+      // Plain CSV has no columns of texts, and no weights beside gaps.
+      const isTable = account !== undefined || texts.length > 0 || (hasGaps && weights !== undefined);
+      const notation = { delimiter: ',', header: true, dialect: { decimal: '.', skip_lines: 0, as_number: numbers.map((column) => column.name), as_text: texts } };
+      const reading = { id, weights, ...(isTable ? notation : { gaps: hasGaps }) };
+      const csv = csvOf(all.map((column) => column.name), chosen, (row) => all.map(({ values }) => values[row]));
+      return (await upload(path, target, isTable ? 'table' : 'csv', reading, csv, false, () => {}, new AbortController().signal)).rows;
+    };
+    const axes = known.peek().maps.includes(name) ? parts[0].columns.columns.filter((column) => column.kind !== 'text' && /^([xyz]|[xz]\d+)$/.test(column.name)) : [];
+    const layouts: Layout[] = axes.length >= 2 ? [{ key: 'map', title: 'map', x: axes[0], y: axes[1], z: axes[2], isEqual: true }] : [];
+    const measured = base.columns.columns.filter((column): column is NumberColumn => column.kind !== 'text' && column.name !== id && column.name !== weights);
+    const make = async (stop: AbortSignal) => {
+      const { values, shares, gaps } = await principalAxes(measured, 3, stop);
+      const named = values.map((values, at): Column => ({ name: `axis ${at + 1} (${figure(100 * shares[at], 2)} %)`, kind: 'number', values }));
+      const note = `The directions in which ${measured.length} columns vary most, each column in its standard deviations; in brackets, the share of the variance.${gaps ? ` ${count(gaps)} missing values count as the mean of their column.` : ''}`;
+      return PROJECTIONS.map(([key, title, most]): Layout => ({ key, title, x: named[0], y: named[1], z: most > 2 ? named[2] : undefined, isEqual: true, note }));
+    };
+    const projections = measured.length >= 3 && measured.length <= COLUMNS_MAX ? { views: PROJECTIONS.map(([key, title]): [string, string] => [key, title]), make } : undefined;
+    return {
+      name, columns, id: dataset.id ?? id, weights: dataset.weights ?? weights, layouts, projections, find: written('jobs', { new: '1', data: name }), isEqual: false, coast, save,
+      saved: parts.length > 1 ? base.name : undefined,
+    };
+  }, [parts]);
   const sources = labelSources(path, name, dataset, every).map((one) => (one.key === labels?.source.key && one.version === labels.source.version ? { ...one, ready: labels.colouring } : one));
   const source: Source = { ...fixed, sources, sampled: every > 1 ? progress : undefined };
   return <Scene source={source} settings={route.value.settings} settle={settle} choice={choice} />;

@@ -21,23 +21,27 @@ export interface Frame {
 export interface Views {
   /// The key and the title of each view.
   all: [string, string][];
+  /// The number of views that pictures show before somebody chooses. The others are computed on request.
+  ready: number;
   numbers: NumberColumn[];
-  /// Columns that are neither ids nor weights.
+  /// Columns that are neither ids nor weights, nor axes of a layout.
   usable: NumberColumn[];
   longitude?: NumberColumn;
   latitude?: NumberColumn;
 }
 
-export function viewsOf({ columns, layouts, id, weights }: Source): Views {
+export function viewsOf({ columns, layouts, projections, id, weights }: Source): Views {
   const numbers = columns.columns.filter((column) => column.kind !== 'text');
   const named = (pattern: RegExp) => numbers.find((column) => pattern.test(column.name));
   const [longitude, latitude] = [named(/^(lon|lng|long|longitude)$/i), named(/^(lat|latitude)$/i)];
-  const free = numbers.filter(({ name }) => name !== id && name !== weights);
+  const isAxis = (column: Column) => layouts.some(({ x, y, z }) => column === x || column === y || column === z);
+  const free = numbers.filter((column) => column.name !== id && column.name !== weights && !isAxis(column));
   const usable = free.length >= 2 ? free : numbers;
   const all: [string, string][] = layouts.map((one) => [one.key, one.title]);
   if (longitude && latitude) all.push(['sphere', 'sphere']);
   if (usable.length >= 2) all.push(['flat', 'columns']);
-  return { all, numbers, usable, longitude, latitude };
+  const ready = all.length;
+  return { all: [...all, ...(projections?.views ?? [])], ready, numbers, usable, longitude, latitude };
 }
 
 /// Returns two columns for the picture of columns with index `at`. Longitude and latitude come first, then pairs of unused columns, then other pairs.
@@ -55,11 +59,11 @@ export function pairOf({ usable, longitude, latitude }: Views, at: number): [Col
 /// Returns the content of the picture with index `at`: the view that the user has chosen, or else the next view of the source.
 export function frameOf(source: Source, views: Views, settings: Record<string, string>, at: number): Frame {
   const ending = at ? String(at + 1) : '';
-  const { all, numbers, longitude, latitude } = views;
+  const { all, ready, numbers, longitude, latitude } = views;
   const chosen = settings[`view${ending}`];
-  const view = all.find(([key]) => key === chosen)?.[0] ?? all[Math.min(at, all.length - 1)]?.[0] ?? 'flat';
+  const view = all.find(([key]) => key === chosen)?.[0] ?? all[Math.min(at, ready - 1)]?.[0] ?? 'flat';
   const layout = source.layouts.find((one) => one.key === view);
-  const pair = pairOf(views, view === 'flat' ? Math.max(0, at - all.length + 1) : 0);
+  const pair = pairOf(views, view === 'flat' ? Math.max(0, at - ready + 1) : 0);
   const of = (axis: string, otherwise: Column) => numbers.find(({ name }) => name === settings[axis + ending]) ?? otherwise;
   const [x, y] = layout ? [layout.x, layout.y] : [of('x', pair[0]), of('y', pair[1])];
   const depth = settings[`z${ending}`];

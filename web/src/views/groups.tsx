@@ -13,8 +13,8 @@ const LISTED = 40;
 const PARTNERS_LISTED = 6;
 
 /// Returns the title of a group outside the list, such as `Cluster 3`.
-export function titleOfGroup({ number, name, isMerged }: Group, isOfJob: boolean): string {
-  return number < 0 || !isOfJob || (name !== String(number) && !isMerged) ? name : `${isMerged ? 'Clusters' : 'Cluster'} ${name}`;
+export function titleOfGroup({ number, name, isMerged, isNamed }: Group, isOfJob: boolean): string {
+  return number < 0 || !isOfJob || isNamed || (name !== String(number) && !isMerged) ? name : `${isMerged ? 'Clusters' : 'Cluster'} ${name}`;
 }
 
 /// Describes the mean probability of a cluster's rows, and the first few clusters that it would merge with.
@@ -26,7 +26,7 @@ function certaintyOf({ probability, partners }: Group): string {
 
 export function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, most, hide, rename, merge, choose }: {
   /// The number of clusters if they can be merged to show fewer, or else 0.
-  most: number; merge: (clusters: number) => void; suffix: string; grouping: Colouring; rows: number; theme: Theme; hidden: Set<number>; isOfJob: boolean; hide: (next: Set<number>) => void; rename: (number: number, name: string) => void; choose: (group: number, how: How) => void;
+  most: number; merge: (clusters: number) => void; suffix: string; grouping: Colouring; rows: number; theme: Theme; hidden: Set<number>; isOfJob: boolean; hide: (next: Set<number>) => void; rename: (group: Group, name: string) => void; choose: (group: number, how: How) => void;
 }) {
   const isAll = useSignal(false);
   const renaming = useSignal<number | null>(null);
@@ -71,8 +71,7 @@ export function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, most, h
                   class="inline"
                   onSubmit={(event) => {
                     event.preventDefault();
-                    const typed = event.currentTarget.querySelector('input')!.value.trim();
-                    rename(group.number, typed || String(group.number));
+                    rename(group, event.currentTarget.querySelector('input')!.value.trim());
                     renaming.value = null;
                   }}
                 >

@@ -5,6 +5,7 @@ import { useEffect } from 'preact/hooks';
 import { post, query } from '../api/http.ts';
 import { readRows } from '../api/rows.ts';
 import { description, fields as fieldsOf, type Field } from '../api/schema.ts';
+import { exploring, known } from '../state/lineage.ts';
 import { datasetsPath, documentOf, heardOf, methods, recall, type Datasets, type Job, type Jobs, type Service } from '../state/node.ts';
 import { say } from '../state/notice.ts';
 import { go, route, written } from '../state/route.ts';
@@ -178,11 +179,10 @@ function Actions({ service, id, job, isShort }: Listed & { isShort?: boolean }) 
   const mayStop = job.state === 'queued' || job.state === 'running';
   const mayResume = job.state === 'failed' || job.state === 'cancelled' || job.state === 'interrupted';
   const name = <span class="unseen"> {id}</span>;
+  const explored = exploring(known.value, service, id, job);
   return (
     <>
-      {canBeExplored(job) && (
-        <a class={isShort ? 'button' : 'button first'} href={written('explore', exploring(service, id, job))}>Explore{name}</a>
-      )}
+      {explored && <a class={isShort ? 'button' : 'button first'} href={written('explore', explored)}>Explore{name}</a>}
       {job.state === 'done' && job.outputs.report && !isShort && <ReportLink address={query(`${service}:report`, { job: id })} name={id} />}
       {mayStop && <button type="button" onClick={() => act('cancel', `Asked ${id} to stop.`)}>Cancel{name}</button>}
       {mayResume && <button type="button" onClick={() => act('resume', `${id} goes on.`)}>Resume{name}</button>}
@@ -194,18 +194,6 @@ function Actions({ service, id, job, isShort }: Listed & { isShort?: boolean }) 
       <Trouble error={error.value} />
     </>
   );
-}
-
-/// Returns whether a job has results that Explore can show.
-export function canBeExplored({ state, outputs }: Job): boolean {
-  return state === 'done' && Boolean(outputs.labels || outputs.positions || outputs.places);
-}
-
-/// Returns the settings with which Explore shows the result of a job: its input coloured by its labels, or the positions that it found.
-export function exploring(service: string, id: string, job: Job): Record<string, string> {
-  const found = job.outputs.positions ?? job.outputs.places;
-  if (found) return { data: found };
-  return { data: Object.values(job.inputs)[0], colour: `job:${service}|${id}` };
 }
 
 function Detail({ service, id, job }: Listed) {
@@ -377,6 +365,7 @@ function Keep({ service, id, job, clusters, temperature }: Listed & { clusters: 
   const centers = datasets ? documentOf<Datasets>(datasets).value?.datasets[job.outputs.centers] : undefined;
   // Explore can show fewer clusters only if their table says how they merge.
   const canShow = clusters <= (centers?.rows ?? 0) && centers!.columns.some(({ name }) => name === 'joins');
+  const explored = exploring(known.value, service, id, job);
   const run = async (change: Record<string, number>) => {
     error.value = null;
     await again(service, job, change, ['clusters', 'stop_temperature', 'stop_length', 'max_clusters']).catch((caught) => (error.value = caught));
@@ -384,8 +373,8 @@ function Keep({ service, id, job, clusters, temperature }: Listed & { clusters: 
   return (
     <>
       <p class="keep">
-        {canShow && (
-          <a class="button first" href={written('explore', { ...exploring(service, id, job), merged: String(clusters) })}>Show {count(clusters)} {clusters === 1 ? 'cluster' : 'clusters'}</a>
+        {canShow && explored && (
+          <a class="button first" href={written('explore', { ...explored, merged: String(clusters) })}>Show {count(clusters)} {clusters === 1 ? 'cluster' : 'clusters'}</a>
         )}
         <button type="button" onClick={() => run({ clusters })}>Keep {count(clusters)} {clusters === 1 ? 'cluster' : 'clusters'}</button>
         <button type="button" onClick={() => run({ stop_temperature: temperature })}>Clusters at this temperature</button>

@@ -5,7 +5,8 @@ import { batch, useSignal, type Signal } from '@preact/signals';
 import { Fragment } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Column, Columns } from '../api/columns.ts';
-import { below, byColumn, bySureness, merged, NO_CLUSTER, NO_VALUE, rowColour, type Colouring } from '../state/clusters.ts';
+import { below, byColumn, bySureness, merged, NO_CLUSTER, NO_VALUE, rowColour, type Colouring, type Group } from '../state/clusters.ts';
+import { hiddenAs, hiddenIn, named, renamed } from '../state/named.ts';
 import { say } from '../state/notice.ts';
 import { selected, steps, type How } from '../state/selection.ts';
 import { theme as themeSignal } from '../state/theme.ts';
@@ -73,6 +74,8 @@ export interface Source {
   suffix?: string;
   sources: LabelSource[];
   layouts: Layout[];
+  /// Layouts that are computed when the user chooses one: the key and the title of each, and a function that computes them.
+  projections?: { views: [string, string][]; make: (stop: AbortSignal) => Promise<Layout[]> };
   /// Whether all columns have the same unit.
   isEqual: boolean;
   /// The key of the first colouring if there are no clusters.
@@ -82,10 +85,19 @@ export interface Source {
   /// Loads the coast, which maps show below their points.
   coast?: () => Promise<string>;
   /// Saves the selected rows as a data set, and returns their number. Absent in a report.
-  save?: (name: string, csv: Blob, chosen: Uint8Array) => Promise<number>;
+  save?: (name: string, chosen: Uint8Array) => Promise<number>;
+  /// The data set whose columns a saved selection has, if it is not the one that is drawn.
+  saved?: string;
 }
 
 export type Settle = (changes: Record<string, string | null>) => void;
+
+/// The maximum length of a text under the pointer.
+const HINT_MAX = 40;
+
+function shortened(text: string): string {
+  return text.length > HINT_MAX ? `${text.slice(0, HINT_MAX - 1)}…` : text;
+}
 
 /// The possible numbers of pictures side by side.
 const PICTURES = [1, 2, 4];
@@ -98,7 +110,10 @@ export function Scene({ source, settings, settle, choice, asked }: {
   const views = useMemo(() => viewsOf(source), [columns]);
   const { usable } = views;
   const pictures = PICTURES.find((one) => String(one) === settings.pictures) ?? 1;
-  const frames = Array.from({ length: pictures }, (_, at) => frameOf(source, views, settings, at));
+  const projected = useSignal<Layout[]>([]);
+  const drawn = { ...source, layouts: [...source.layouts, ...projected.value] };
+  const frames = Array.from({ length: pictures }, (_, at) => frameOf(drawn, views, settings, at));
+  const isProjected = frames.some(({ view }) => source.projections?.views.some(([key]) => key === view));
   const colourKey = settings.colour ?? sources[0]?.key ?? source.colour ?? '';
 
   const colouring = useSignal<Colouring | null>(null);
@@ -124,16 +139,25 @@ export function Scene({ source, settings, settle, choice, asked }: {
     return () => stop.abort();
   }, [labels?.key ?? colourKey, labels?.version]);
 
+  useEffect(() => {
+    projected.value = [];
+    if (!isProjected) return;
+    const stop = new AbortController();
+    source.projections!.make(stop.signal).then((layouts) => {
+      if (!stop.signal.aborted) projected.value = layouts;
+    }, (caught) => {
+      if (!stop.signal.aborted) error.value = caught;
+    });
+    return () => stop.abort();
+  }, [isProjected, columns]);
+
   // For each row, whether it is selected. Each selection is a new array, so that the pictures notice the change.
   const chosen = useSignal<Uint8Array | null>(null);
   const recipe = useSignal<string[]>([]);
-  const hidden = useSignal<Set<number>>(new Set());
   const picked = useSignal<number>(-1);
   const tool = useSignal<Tool>('move');
   const width = useSignal(0);
   const handles = useRef(new Set<{ current: Handle | null }>()).current;
-  // The names that the user gives to clusters, by their number.
-  const given = useSignal<Map<number, string>>(new Map());
   const kept = useSignal<Kept | null>(null);
   // Loaded labels are used at once, so that no frame is drawn without colours. Labels of a sample do not apply to all rows.
   const plain = labels?.ready ?? (colouring.value?.groupOf.length === columns.rows ? colouring.value : null);
@@ -141,15 +165,17 @@ export function Scene({ source, settings, settle, choice, asked }: {
   const most = plain?.groups.some(({ joins }) => joins) ? plain.groups.filter(({ number }) => number >= 0).length : 0;
   const fewer = Number(settings.merged) >= 1 && Number(settings.merged) < most ? Number(settings.merged) : 0;
   const grouping = useMemo(() => {
-    const coloured = plain && fewer ? merged(plain, fewer) : plain && isSure ? bySureness(plain) : plain;
-    return coloured && given.value.size ? { ...coloured, groups: coloured.groups.map((group) => (given.value.has(group.number) ? { ...group, name: given.value.get(group.number)!, isMerged: false } : group)) } : coloured;
-  }, [plain, isSure, fewer, given.value]);
-  useEffect(() => {
-    hidden.value = new Set();
-    given.value = new Map();
-  }, [plain?.title, fewer]);
+    const own = plain && labels ? named(plain, settings.names, labels.key) : plain;
+    if (own && fewer) return named(merged(own, fewer), settings.names, labels!.key, fewer);
+    return own && isSure ? bySureness(own) : own;
+  }, [plain, isSure, fewer, settings.names]);
+  // Groups are hidden as long as the same labels are shown, merged to the same number of groups.
+  const prefix = `${labels?.key ?? colourKey} ${fewer} `;
+  const hidden = useMemo(() => hiddenIn(settings.hidden, prefix, grouping?.groups ?? []), [grouping, settings.hidden, prefix]);
+  const hide = (next: Set<number>) => settle({ hidden: hiddenAs(next, prefix, grouping!.groups) });
+  const rename = (group: Group, name: string) => settle({ names: renamed(settings.names, labels!.key, group, fewer, name) });
 
-  const isHidden = (row: number) => grouping !== null && hidden.value.size > 0 && hidden.value.has(grouping.groupOf[row]);
+  const isHidden = (row: number) => grouping !== null && hidden.size > 0 && hidden.has(grouping.groupOf[row]);
   const total = useMemo(() => (chosen.value ? chosen.value.reduce((sum, one) => sum + one, 0) : 0), [chosen.value]);
 
   const choose = (rows: Iterable<number>, how: How, step: string) => {
@@ -174,9 +200,9 @@ export function Scene({ source, settings, settle, choice, asked }: {
   const chooseBelow = (limit: number, how: How) => choose(below(grouping!, limit), how, `probability below ${limit}`);
   const hideChosen = () => {
     if (!chosen.value || !grouping) return;
-    const next = new Set(hidden.value);
+    const next = new Set(hidden);
     chosen.value.forEach((one, row) => one && next.add(grouping.groupOf[row]));
-    if (next.size < grouping.groups.length) hidden.value = next;
+    if (next.size < grouping.groups.length) hide(next);
   };
   const keys = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test((event.target as Element).tagName)) return;
@@ -202,7 +228,7 @@ export function Scene({ source, settings, settle, choice, asked }: {
 
   const pointWidth = width.value || (columns.rows > 300_000 ? 1 : columns.rows > 30_000 ? 2 : columns.rows > 3000 ? 4 : columns.rows > 500 ? 7 : 9);
   const describe = (row: number) => {
-    const about = columns.columns.filter((column) => column.name !== source.id).slice(0, 6).map((column) => `${column.name} ${column.kind === 'text' ? column.values[row] : figure(column.values[row], 6)}`);
+    const about = columns.columns.filter((column) => column.name !== source.id).slice(0, 6).map((column) => `${column.name} ${column.kind === 'text' ? shortened(column.values[row]) : figure(column.values[row], 6)}`);
     return about.join(' · ');
   };
   const idColumn = columns.columns.find((column) => column.name === source.id);
@@ -246,12 +272,13 @@ export function Scene({ source, settings, settle, choice, asked }: {
         <div class={`views of${pictures}`}>
           {frames.map((frame, at) => (
             <Picture
-              key={at} source={source} frame={frame} views={views} settings={settings} settle={settle} grouping={grouping} chosen={chosen.value} hidden={hidden.value} picked={picked.value} tool={tool.value}
+              key={at} source={source} frame={frame} views={views} settings={settings} settle={settle} grouping={grouping} chosen={chosen.value} hidden={hidden} picked={picked.value} tool={tool.value}
               pointWidth={pointWidth} theme={theme} about={about} above={pictures > 1 && <Axes frame={frame} views={views} settle={settle} />} under={at === 0 && size}
               take={(one) => (tool.value = one)} select={choose} pick={(row) => (picked.value = row)} hint={hint} fail={(caught) => (error.value = caught)} handles={handles}
             />
           ))}
         </div>
+        {isProjected && !projected.value.length && <p class="note">Computing the principal axes…</p>}
         {source.sampled && <p class="note">A sample. {source.sampled}</p>}
         <Trouble error={error.value} />
       </section>
@@ -263,8 +290,8 @@ export function Scene({ source, settings, settle, choice, asked }: {
         )}
         {grouping?.isSure && <Sure suffix={suffix} grouping={grouping} theme={theme} choose={chooseBelow} />}
         {grouping && grouping.groups.length > 0 && (
-          <Groups suffix={suffix} grouping={grouping} rows={columns.rows} theme={theme} hidden={hidden.value} isOfJob={labels !== undefined}
-            hide={(next) => (hidden.value = next)} rename={(number, name) => (given.value = new Map(given.value).set(number, name))}
+          <Groups suffix={suffix} grouping={grouping} rows={columns.rows} theme={theme} hidden={hidden} isOfJob={labels !== undefined}
+            hide={hide} rename={rename}
             most={most} merge={(clusters) => settle({ merged: clusters < most ? String(clusters) : null })} choose={chooseGroup} />
         )}
         {grouping && labels?.hasProbability && grouping.probability && !grouping.isSure && <Sure suffix={suffix} grouping={grouping} theme={theme} choose={chooseBelow} />}
@@ -281,7 +308,7 @@ export function Scene({ source, settings, settle, choice, asked }: {
         </>}
       </aside>
       {hasBoxes && (
-        <Boxes suffix={suffix} columns={usable} grouping={grouping} hidden={hidden.value} theme={theme} column={settings.box} settle={(box) => settle({ box })} nameOf={(group) => titleOfGroup(grouping.groups[group], labels !== undefined)}
+        <Boxes suffix={suffix} columns={usable} grouping={grouping} hidden={hidden} theme={theme} column={settings.box} settle={(box) => settle({ box })} nameOf={(group) => titleOfGroup(grouping.groups[group], labels !== undefined)}
           choose={chooseGroup} />
       )}
       {kept.value && (

@@ -3,13 +3,13 @@
 import { useSignal } from '@preact/signals';
 import { post } from '../api/http.ts';
 import { layered } from '../state/layers.ts';
-import { datasetsPath, documentOf, ofContract, type Datasets, type Jobs, type Run, type Scheduled, type StepRecord } from '../state/node.ts';
+import { canBeDrawn, exploring, known } from '../state/lineage.ts';
+import { documentOf, ofContract, type Jobs, type Run, type Scheduled, type StepRecord } from '../state/node.ts';
 import { say } from '../state/notice.ts';
 import { go, route, written } from '../state/route.ts';
 import { count, duration, figure, words } from '../state/words.ts';
 import { Trouble } from './fault.tsx';
 import { Graph } from './graph.tsx';
-import { canBeExplored, exploring } from './jobs.tsx';
 
 interface Plan {
   steps: { name: string; service: string; operation: string; needs: string[]; is_mapped: boolean; node?: string }[];
@@ -326,24 +326,25 @@ const FIGURES = 4;
 function JobOf({ service, id, output }: { service?: string; id: string; output: unknown }) {
   const job = service ? documentOf<Jobs>(service).value?.jobs[id] : undefined;
   if (!job) return <>job {id} <Answer output={output} /></>;
+  const explored = exploring(known.value, service!, id, job);
   const figures = Object.entries(job.figures ?? {}).slice(0, FIGURES).map(([name, value]) => `${words(name)} ${figure(value, 4)}`);
   return (
     <>
       <a href={written('jobs', { service, job: id })}>{id}</a>{' '}
-      {canBeExplored(job) && <><a href={written('explore', exploring(service!, id, job))}>Explore<span class="unseen"> {id}</span></a>{' '}</>}
+      {explored && <><a href={written('explore', explored)}>Explore<span class="unseen"> {id}</span></a>{' '}</>}
       <span class="soft">{figures.join(', ')}</span>
     </>
   );
 }
 
-/// Shows the output of a step. If the output names a data set of this node, a link to the data set is shown.
+/// Shows the output of a step. If the output names a data set of this node, links to the data set and to its points are shown.
 function Answer({ output }: { output: unknown }) {
-  const path = datasetsPath();
-  const name = (output as { dataset?: unknown } | null | undefined)?.dataset;
-  const isHere = typeof name === 'string' && path !== null && documentOf<Datasets>(path).value?.datasets[name] !== undefined;
+  const name = (output as { dataset?: string } | null | undefined)?.dataset;
+  const dataset = typeof name === 'string' ? known.value.datasets[name] : undefined;
   return (
     <>
-      {isHere && <><a href={written('data', { set: name })}>Data set {name}</a>{' '}</>}
+      {dataset && <><a href={written('data', { set: name })}>Data set {name}</a>{' '}</>}
+      {canBeDrawn(dataset) && <><a href={written('explore', { data: name })}>Explore<span class="unseen"> {name}</span></a>{' '}</>}
       <span class="soft">{output === undefined ? '' : JSON.stringify(output).slice(0, 400)}</span>
     </>
   );

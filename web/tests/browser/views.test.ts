@@ -2,9 +2,9 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Download, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, choose, dragged, Node, openBrowser, openPage, overlapping, points, towns, watchPage } from './world.ts';
+import { axe, choose, dragged, kind, Node, openBrowser, openPage, overlapping, points, shop, textOf, towns, watchPage } from './world.ts';
 
 const METHODS = ['lehr.mixture=/mixture', 'lehr.distances=/distances', 'lehr.pairwise=/pairwise', 'lehr.embedding=/embedding'];
 
@@ -21,10 +21,6 @@ afterAll(async () => {
   await browser?.close();
   await node?.end();
 });
-
-async function textOf(download: Promise<Download>): Promise<string> {
-  return readFileSync(await (await download).path(), 'utf8');
-}
 
 test('somebody brings in a file, runs a method, watches it, picks a point and exports a cluster', async () => {
   const { page, context, wrongs } = await openPage(browser, node, '');
@@ -51,7 +47,8 @@ test('somebody brings in a file, runs a method, watches it, picks a point and ex
   await page.getByText('cluster 0', { exact: true }).waitFor();
   const saved = textOf(page.waitForEvent('download'));
   await page.getByRole('button', { name: 'Export CSV' }).click();
-  const lines = (await saved).trim().split('\n');
+  const [about, ...lines] = (await saved).trim().split('\n');
+  expect(about).toMatch(/^# 1000 of 3000 rows of my-points: cluster 0 \(clusters of clustering-\d+\)$/);
   expect(lines).toHaveLength(1001);
   expect(lines[0]).toBe('name,x,y,z,cluster,probability');
   // The exported rows are one of the three groups, whole.
@@ -64,24 +61,6 @@ test('somebody brings in a file, runs a method, watches it, picks a point and ex
   expect(wrongs).toEqual([]);
   await context.close();
 });
-
-/// Six of ten customers are of the first kind, three of the second.
-const kind = (row: number) => (row % 10 < 6 ? 0 : row % 10 < 9 ? 1 : 2);
-
-/// An export as a shop's system writes it: a title, money, per cent, gaps, a total, and three customers who spent a fortune.
-function shop(): string {
-  let seed = 7;
-  const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
-  const bell = () => random() + random() + random() - 1.5;
-  let text = '\uFEFFShop export 2024-02\nCustomer,Total spend,Visits,Segment\n';
-  for (let row = 0; row < 400; row++) {
-    const [spend, visits, segment] = ([[40, 3, 'Retail'], [900, 14, 'Trade'], [6000, 30, '<b>Wholesale</b>']] as const)[kind(row)];
-    const paid = row < 30 && kind(row) === 2 ? 600_000 : spend * Math.exp(0.5 * bell());
-    const amount = paid.toLocaleString('en-GB', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-    text += `C${String(row).padStart(4, '0')},"£${amount}",${row % 50 === 7 ? 'N/A' : Math.max(1, Math.round(visits + 2 * bell()))},${row % 11 === 5 ? '' : segment}\n`;
-  }
-  return `${text}Total,,,\n`;
-}
 
 test('somebody with an export of a shop gets clusters, its outliers, and one cluster as a file, without a choice', async () => {
   const { page, context, wrongs } = await openPage(browser, node, '');
@@ -117,7 +96,7 @@ test('somebody with an export of a shop gets clusters, its outliers, and one clu
   await page.getByRole('button', { name: /^Cluster 1/ }).click();
   const saved = textOf(page.waitForEvent('download'));
   await page.getByRole('button', { name: 'Export CSV' }).click();
-  const lines = (await saved).trim().split('\n');
+  const [, ...lines] = (await saved).trim().split('\n');
   expect(lines[0]).toBe('Customer,Total spend,Visits,Segment,cluster,probability');
   // Somebody who wants no preparation hears of the gaps, and has it after all.
   await page.goto(`${node.address}/~/#/jobs?new=1&data=shop-export`);
@@ -146,6 +125,34 @@ test('a wrong file is refused with the places of its faults, and what helps', as
   await page.getByLabel('Name', { exact: true }).fill('<img src=x onerror=alert(1)>');
   await page.getByText('Use letters, digits').waitFor();
   expect(await page.getByRole('button', { name: 'Bring it in' }).isDisabled()).toBe(true);
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('a file is dropped on the page, and the data set keeps its new name after a reload', async () => {
+  const { page, context, wrongs } = await openPage(browser, node, '#/data');
+  const drop = page.locator('.drop');
+  const dropped = await page.evaluateHandle((text) => {
+    const data = new DataTransfer();
+    data.items.add(new File([text], 'dropped.csv', { type: 'text/csv' }));
+    return data;
+  }, points(30));
+  await drop.dispatchEvent('dragover', { dataTransfer: dropped });
+  await page.locator('.drop.over').waitFor();
+  await drop.dispatchEvent('drop', { dataTransfer: dropped });
+  await page.getByText('4 columns, names in the first row').waitFor();
+  expect(await page.locator('.drop.over').count()).toBe(0);
+  await page.getByRole('button', { name: 'Bring it in' }).click();
+  const title = page.locator('#data-detail');
+  await expect.poll(() => title.innerText()).toBe('dropped');
+  await page.getByRole('button', { name: 'Rename' }).click();
+  await page.getByLabel('New name').fill('kept');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => title.innerText()).toBe('kept');
+  await page.reload();
+  await expect.poll(() => title.innerText()).toBe('kept');
+  const { datasets } = await node.ask('/datasets');
+  expect([datasets.kept.rows, datasets.dropped]).toEqual([30, undefined]);
   expect(wrongs).toEqual([]);
   await context.close();
 });
@@ -323,7 +330,7 @@ test('clusters get names, which exports have, and two selections are compared', 
   await page.getByRole('heading', { name: '300 rows selected' }).waitFor();
   const saved = textOf(page.waitForEvent('download'));
   await page.getByRole('button', { name: 'Export CSV' }).click();
-  const [head, first] = (await saved).split('\n');
+  const [, head, first] = (await saved).split('\n');
   expect(head).toBe('name,x,y,z,cluster,cluster_name,probability');
   expect(first).toContain(',0,<i>north</i>,');
   await page.getByRole('button', { name: 'Compare', exact: true }).click();
@@ -368,7 +375,8 @@ test('rows are coloured by how sure they are, and those below a limit are select
   await page.getByText('probability below 0.8', { exact: true }).waitFor();
   const saved = textOf(page.waitForEvent('download'));
   await page.getByRole('button', { name: 'Export CSV' }).click();
-  const lines = (await saved).trim().split('\n');
+  const [about, ...lines] = (await saved).trim().split('\n');
+  expect(about).toBe(`# ${below(0.8).length} of 800 rows of overlapping: probability below 0.8 (clusters of ${id})`);
   expect(lines[0]).toBe('name,x,y,cluster,probability');
   expect(lines.slice(1).map((line) => line.split(',')[0]).sort()).toEqual(below(0.8).map(({ id }) => id).sort());
   // By the keyboard: another limit, and none.
@@ -655,8 +663,8 @@ test('a node with a policy asks for a token, says that one is wrong, and shows w
   const guarded = new Node();
   const policy = join(guarded.folder, 'policy.json');
   writeFileSync(policy, JSON.stringify({
-    callers: { reader: { token: 'correct-horse-battery' } },
-    rules: [{ callers: ['reader'], verbs: ['get', 'query', 'lookup', 'subscribe'], paths: ['/'] }],
+    callers: { reader: { token: 'correct-horse-battery' }, writer: { token: 'staple-of-the-writer' } },
+    rules: [{ callers: ['reader'], verbs: ['get', 'query', 'lookup', 'subscribe'], paths: ['/'] }, { callers: ['writer'], paths: ['/'] }],
   }));
   guarded.add('--policy', policy);
   await guarded.start();
@@ -674,6 +682,20 @@ test('a node with a policy asks for a token, says that one is wrong, and shows w
     await choose(page, 'a.csv', 'x,y\n1,2\n');
     await page.getByRole('button', { name: 'Bring it in' }).click();
     await page.getByText('Your token does not allow this.').waitFor();
+    const own = { authorization: 'Bearer staple-of-the-writer' };
+    await guarded.ask('/datasets:upload?name=many', points(60_000), own);
+    const { job } = await guarded.ask('/clustering:run', { input: 'many', options: { clusters: 300 } }, own);
+    await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+    const refused = page.locator('.trouble', { hasText: 'Your token does not allow this.' });
+    await page.getByRole('button', { name: `Cancel ${job}` }).click();
+    await refused.waitFor();
+    await page.getByRole('link', { name: 'New job' }).click();
+    await page.getByLabel('Data', { exact: true }).selectOption('many');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.locator('section[aria-labelledby=new-job] .trouble', { hasText: 'Your token does not allow this.' }).waitFor();
+    // What the reader asked for has not happened.
+    const { jobs } = await guarded.ask('/clustering', undefined, own);
+    expect([Object.keys(jobs), /^(queued|running)$/.test(jobs[job].state)]).toEqual([[job], true]);
     // The token is nowhere but in memory.
     expect(await page.evaluate(() => JSON.stringify([localStorage, sessionStorage, document.cookie, location.href]))).not.toContain('battery');
     expect(wrongs).toEqual([]);
@@ -694,39 +716,6 @@ test('seven tabs of one browser all stay up to date', async () => {
   for (const page of pages) await page.getByRole('link', { name: 'points', exact: true }).waitFor();
   await node.ask('/datasets:upload?name=for-all', 'x,y\n1,2\n3,4\n');
   for (const page of pages) await page.getByRole('link', { name: 'for-all', exact: true }).waitFor({ timeout: 15_000 });
-  await context.close();
-});
-
-test('everything can be reached by the keyboard alone', async () => {
-  const { page, context, wrongs } = await openPage(browser, node, '#/data');
-  await page.getByRole('link', { name: 'points', exact: true }).waitFor();
-  await page.keyboard.press('Tab');
-  await page.keyboard.press('Enter');
-  expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
-  const reach = async (wanted: RegExp) => {
-    for (let step = 0; step < 120; step++) {
-      await page.keyboard.press('Tab');
-      const text = await page.evaluate(() => {
-        const on = document.activeElement as HTMLElement | null;
-        return on ? `${on.getAttribute('role') ?? on.tagName} ${on.getAttribute('aria-label') ?? on.innerText}` : '';
-      });
-      if (wanted.test(text)) return;
-    }
-    throw new Error(`not reached by Tab: ${wanted}`);
-  };
-  await reach(/^A Explore.*points$/s);
-  await page.keyboard.press('Enter');
-  await page.getByRole('application').waitFor();
-  await reach(/^application/);
-  await page.keyboard.press('+');
-  await page.keyboard.press('ArrowLeft');
-  await page.keyboard.press('Enter');
-  await page.locator('#picked').waitFor();
-  await reach(/^BUTTON Cluster 0/);
-  await page.keyboard.press('Enter');
-  await page.locator('#chosen').waitFor();
-  await reach(/^BUTTON Export CSV/);
-  expect(wrongs).toEqual([]);
   await context.close();
 });
 

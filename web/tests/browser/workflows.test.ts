@@ -116,6 +116,28 @@ test('a run is stopped and goes on, and a report that a service keeps is listed 
   await context.close();
 });
 
+test('a data set that a step has made is opened as a table, and in Explore if it can be drawn', async () => {
+  await node.ask('/datasets:upload?name=texts&format=table', 'name,note\na,b\nc,d\n');
+  const { page, context, wrongs } = await openPage(browser, node, '#/workflows');
+  await choose(page, 'greeting.toml', GREETING);
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByText('900 rows').waitFor();
+  // Steps that fetch data from outside answer with the name of a data set. The test writes such answers into the document of the runs.
+  const { runs, ...others } = await node.ask('/workflows');
+  for (const { steps } of Object.values<any>(runs)) if (steps.read) [steps.read.items[0].output, steps.again.items[0].output] = [{ dataset: 'points' }, { dataset: 'texts' }];
+  const seeds = Object.entries({ '/workflows': { ...others, runs }, '/datasets': await node.ask('/datasets') });
+  const body = seeds.map(([service, state]) => `event: seed\ndata: ${JSON.stringify({ service, version: 1, state })}\n\n`).join('');
+  await page.route('**/~/events?*', (route) => route.fulfill({ contentType: 'text/event-stream', body }));
+  await page.reload();
+  for (const at of [0, 1]) await page.getByText('1 answer').nth(at).click();
+  await page.getByRole('link', { name: 'Data set texts' }).waitFor();
+  expect(await page.locator('.steps').getByRole('link').allTextContents()).toEqual(['Data set points', 'Explore points', 'Data set texts']);
+  await page.getByRole('link', { name: 'Explore points' }).click();
+  await page.getByRole('application').waitFor();
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
 test('a workflow file is reviewed, run, and its steps are shown', async () => {
   const { page, context, wrongs } = await openPage(browser, node, '#/workflows');
   await choose(page, 'greeting.toml', 'name = ');

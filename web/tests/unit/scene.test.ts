@@ -41,6 +41,20 @@ test('pictures show the views of the source one after the other, then columns, a
   ]);
 });
 
+test('views that must be computed are shown only to those who choose them, and axes of a map are no columns to compare', () => {
+  const made = source('x y a b c');
+  const [x, y] = made.columns.columns;
+  const map = { ...made, layouts: [{ key: 'map', title: 'map', x, y, isEqual: true }], projections: { views: [['axes2', 'principal axes']] as [string, string][], make: async () => [] } };
+  const views = viewsOf(map);
+  expect(views.all.map(([key]) => key)).toEqual(['map', 'flat', 'axes2']);
+  expect(views.usable.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+  const shown = (of: Source, settings: Record<string, string>) => [0, 1, 2].map((at) => frameOf(of, views, settings, at).title);
+  expect(shown(map, {})).toEqual(['map', 'a and b', 'b and c']);
+  // Until they are computed, columns are drawn.
+  expect(shown(map, { view: 'axes2' })).toEqual(['a and b', 'a and b', 'b and c']);
+  expect(shown({ ...map, layouts: [...map.layouts, { key: 'axes2', title: 'principal axes', x, y, isEqual: true }] }, { view: 'axes2' })[0]).toBe('principal axes');
+});
+
 test('a selection is one for all pictures: replaced, added to, taken from, and empty again', () => {
   const first = selected(null, [1, 3], 'replace', 5)!;
   expect([...first]).toEqual([0, 1, 0, 1, 0]);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { field, look, row, shortest, split } from '../../src/state/csv.ts';
+import { comment, csvOf, field, look, row, shortest, split } from '../../src/state/csv.ts';
 import { bytes, cure, duration, figure } from '../../src/state/words.ts';
 import { ticks } from '../../src/views/chart.tsx';
 import { nameOf } from '../../src/views/incoming.tsx';
@@ -86,4 +86,13 @@ test('metrics are read with their labels', () => {
 test('faults that a user can do something about say what', () => {
   for (const code of ['invalid_value', 'unknown_entry', 'permission_denied', 'unavailable', 'too_large']) expect(cure(code)).toBeTruthy();
   expect(cure('something_else')).toBeNull();
+});
+
+test('a comment is one field on one line, and the rows that follow are the chosen ones', async () => {
+  expect(comment('2 of 3 rows of "a",b:\nbox in x; and cluster 7')).toBe('# 2 of 3 rows of a b: box in x; and cluster 7\n');
+  const text = comment('2 of 3 rows of a: box in x; and cluster 7') + (await csvOf(['name', 'x'], Uint8Array.of(1, 0, 1), (row) => [`"${row}"`, row === 2 ? NaN : 0.1]).text());
+  expect(text).toBe('# 2 of 3 rows of a: box in x; and cluster 7\nname,x\n"""0""",0.1\n"""2""",\n');
+  // The page's own form for files takes the comment for a title.
+  const { above, names } = look(text);
+  expect([above, names]).toEqual([1, ['name', 'x']]);
 });

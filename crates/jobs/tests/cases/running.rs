@@ -318,7 +318,7 @@ fn rows_of_a_result_come_in_each_form() {
         let fault = clustering.call(rows("maps", RowFormat::Csv)).await.unwrap_err();
         assert_eq!(
             fault.reason(),
-            "clustering-1 has no table \"maps\"; it has centers, history, labels, marks, model, numbers, outliers, report"
+            "clustering-1 has no table \"maps\"; it has centers, history, labels, marks, model, numbers, outliers, report, splits"
         );
     });
 }
