@@ -32,6 +32,9 @@ pub(crate) const NAME_PATTERN: &str = r"^\.*[A-Za-z0-9_-][A-Za-z0-9._-]*(/\.*[A-
 /// The maximum length of a name, in bytes.
 pub(crate) const NAME_BYTES: usize = 200;
 
+/// The maximum number of characters of a description.
+pub(crate) const DESCRIPTION_CHARACTERS: usize = 2000;
+
 /// The state of the service of data sets.
 ///
 /// # Example
@@ -143,6 +146,9 @@ pub enum Source {
     Upload {
         /// The format of the uploaded file.
         format: Form,
+        /// The description that came with the upload.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        description: Option<String>,
     },
     /// A file under the data root.
     File {
@@ -250,6 +256,11 @@ pub struct Begin {
     /// complete.
     #[serde(default)]
     pub replace: bool,
+    /// What the data are and how they came about, such as a selection of another data set. The data set keeps this text
+    /// in its source.
+    #[serde(default)]
+    #[schemars(length(max = DESCRIPTION_CHARACTERS))]
+    pub description: Option<String>,
 }
 
 impl Begin {
@@ -272,6 +283,7 @@ impl Begin {
             fingerprint: None,
             dialect: None,
             replace: false,
+            description: None,
         }
     }
 

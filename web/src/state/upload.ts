@@ -30,11 +30,11 @@ export async function upload(
   format: string,
   reading: Reading,
   content: Blob,
-  replace: boolean,
+  more: { replace?: boolean; description?: string },
   sent: (bytes: number) => void,
   signal: AbortSignal,
 ): Promise<Dataset> {
-  const begin = { name, format, bytes: content.size, replace, ...reading };
+  const begin = { name, format, bytes: content.size, ...more, ...reading };
   let failures = 0;
   for (;;) {
     try {

@@ -35,6 +35,7 @@ export function Chosen({ keep, source, titleOf, columns, chosen, total, recipe, 
   const isNamed = grouping !== null && grouping.groups.some(({ name, number }) => number >= 0 && name !== String(number));
   const extra = grouping ? ['cluster', ...(isNamed ? ['cluster_name'] : []), ...(grouping.probability ? ['probability'] : [])] : [];
   // The name of a saved selection says how the rows were selected. A name with a slash would be listed among the results of jobs.
+  const description = `${total} of ${columns.rows} rows of ${name}: ${recipe.join('; ')}${grouping ? ` (${grouping.title})` : ''}`;
   const called = `${(source.saved ?? name).replaceAll('/', '-')}-${recipe.join('-').replace(/[^\w-]+/g, '_')}`.slice(0, 100);
   const taken = new Set(columns.columns.map((column) => column.name));
   const names = [...columns.columns.map((column) => column.name), ...extra.map((one) => (taken.has(one) ? `${one}_` : one))];
@@ -46,13 +47,13 @@ export function Chosen({ keep, source, titleOf, columns, chosen, total, recipe, 
   const asCsv = () => {
     const isTitled = source.titleOf !== undefined;
     const table = csvOf(isTitled ? ['id', ...names] : names, chosen, (row) => (isTitled ? [titleOf(row), ...valuesOf(row)] : valuesOf(row)));
-    return new Blob([comment(`${total} of ${columns.rows} rows of ${name}: ${recipe.join('; ')}${grouping ? ` (${grouping.title})` : ''}`), table], { type: 'text/csv' });
+    return new Blob([comment(description), table], { type: 'text/csv' });
   };
   const save = async () => {
     isSaving.value = true;
     error.value = null;
     try {
-      const rows = await source.save!(target.value!.trim(), chosen);
+      const rows = await source.save!(target.value!.trim(), chosen, description);
       say(`${target.value} is there: ${count(rows)} rows.`);
       target.value = null;
     } catch (caught) {

@@ -123,7 +123,7 @@ function Uploads({ path, uploads }: { path: string; uploads: [string, Upload][] 
 function origin(source: Record<string, any>): string {
   const [kind, about] = Object.entries(source ?? {})[0] ?? ['', {}];
   if (kind === 'file') return `file ${about.path ?? ''}`;
-  if (kind === 'upload') return `upload (${about.format ?? ''})`;
+  if (kind === 'upload') return about.description ?? `upload (${about.format ?? ''})`;
   if (kind === 'job' || about?.job) return `job ${about.job ?? ''}`;
   return kind || 'a service';
 }

@@ -220,6 +220,9 @@ function labelSources(path: string, name: string, dataset: Dataset, every: numbe
   return [...own.reverse(), ...related.reverse()];
 }
 
+/// The most characters of a description that a service takes.
+const DESCRIPTION_MAX = 2000;
+
 /// The views of the principal axes: the key, the title, and the number of axes.
 const PROJECTIONS: [string, string, number][] = [['axes2', 'principal axes', 2], ['axes3', 'three principal axes', 3]];
 
@@ -230,7 +233,7 @@ function Explored({ path, name, dataset, read, choice, progress }: { path: strin
     // The last part has the data that users brought in. A saved selection has its columns, so that methods can run on it.
     const base = parts[parts.length - 1];
     const { id, weights, account } = base.dataset;
-    const save = async (target: string, chosen: Uint8Array) => {
+    const save = async (target: string, chosen: Uint8Array, description: string) => {
       const all = base.columns.columns;
       const texts = all.filter((column) => column.kind === 'text' && column.name !== id).map((column) => column.name);
       const numbers = all.filter((column) => column.kind !== 'text' && column.name !== id);
@@ -240,7 +243,7 @@ function Explored({ path, name, dataset, read, choice, progress }: { path: strin
       const notation = { delimiter: ',', header: true, dialect: { decimal: '.', skip_lines: 0, as_number: numbers.map((column) => column.name), as_text: texts } };
       const reading = { id, weights, ...(isTable ? notation : { gaps: hasGaps }) };
       const csv = csvOf(all.map((column) => column.name), chosen, (row) => all.map(({ values }) => values[row]));
-      return (await upload(path, target, isTable ? 'table' : 'csv', reading, csv, false, () => {}, new AbortController().signal)).rows;
+      return (await upload(path, target, isTable ? 'table' : 'csv', reading, csv, { description: description.slice(0, DESCRIPTION_MAX) }, () => {}, new AbortController().signal)).rows;
     };
     const axes = known.peek().maps.includes(name) ? parts[0].columns.columns.filter((column) => column.kind !== 'text' && /^([xyz]|[xz]\d+)$/.test(column.name)) : [];
     const layouts: Layout[] = axes.length >= 2 ? [{ key: 'map', title: 'map', x: axes[0], y: axes[1], z: axes[2], isEqual: true }] : [];

@@ -124,7 +124,7 @@ export function Incoming({ datasets, names }: { datasets: string; names: string[
     try {
       const target = name.value.trim();
       formName.value = target;
-      const made = await upload(datasets, target, format.value, reading, content, replace.value, (bytes) => (sent.value = bytes), stop.value.signal);
+      const made = await upload(datasets, target, format.value, reading, content, { replace: replace.value }, (bytes) => (sent.value = bytes), stop.value.signal);
       say(`${target} is there: ${count(made.rows)} rows, ${count(made.columns.length)} columns.`);
       file.value = null;
       go('data', { set: target });

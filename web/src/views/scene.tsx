@@ -85,7 +85,7 @@ export interface Source {
   /// Loads the coast, which maps show below their points.
   coast?: () => Promise<string>;
   /// Saves the selected rows as a data set, and returns their number. Absent in a report.
-  save?: (name: string, chosen: Uint8Array) => Promise<number>;
+  save?: (name: string, chosen: Uint8Array, description: string) => Promise<number>;
   /// The data set whose columns a saved selection has, if it is not the one that is drawn.
   saved?: string;
 }

@@ -108,7 +108,8 @@ test('a map has the columns of the rows that it shows, and a selection on it is 
   await page.locator('.chosen input').fill('betas');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('betas is there: 10 rows.').waitFor();
-  const { columns, id } = (await node.ask('/datasets')).datasets.betas;
+  const { columns, id, source } = (await node.ask('/datasets')).datasets.betas;
+  expect(source.upload.description).toMatch(/^10 of 30 rows of embedding-2.positions: family beta/);
   expect([columns.map(({ name, kind }: any) => `${name} ${kind}`), id]).toEqual([['name text', 'sequence text', 'family text', 'size number'], 'name']);
   const rows = (await node.ask('/datasets:read?name=betas&format=json')).json;
   expect(rows.map((row: any) => row.name)).toEqual(Array.from({ length: 10 }, (_, at) => `gene-${3 * at + 1}`));

@@ -223,7 +223,7 @@ impl Inner {
     fn read(&self, name: &str, upload: &Upload) -> Result<Found, Fault> {
         let most = self.limits.dataset_bytes;
         match &upload.source {
-            Source::Upload { format } => {
+            Source::Upload { format, .. } => {
                 let file = self.contents.part(upload.content, upload.offset, upload.sha256.as_deref())?;
                 // A few bytes of a compressed file may expand to any number of rows.
                 let Limits { expansion, expanded_bytes, .. } = self.limits;
@@ -322,6 +322,12 @@ impl Exclusive<Begin> for DatasetService {
         if begin.bytes.is_some_and(|bytes| bytes > most) {
             return Err(Fault::new(Code::TooLarge, format!("an upload has at most {most} bytes here")));
         }
+        if let Some(found) = begin.description.as_ref().map(|text| text.chars().count())
+            && found > DESCRIPTION_CHARACTERS
+        {
+            let reason = format!("description: expected at most {DESCRIPTION_CHARACTERS} characters, found {found}");
+            return Err(Fault::new(Code::InvalidValue, reason));
+        }
         if let Some(sum) = &begin.sha256
             && !(sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit()))
         {
@@ -330,7 +336,7 @@ impl Exclusive<Begin> for DatasetService {
         }
         let mut upload = Upload {
             state: UploadState::Uploading,
-            source: Source::Upload { format: begin.format },
+            source: Source::Upload { format: begin.format, description: begin.description },
             reading,
             offset: 0,
             bytes: begin.bytes,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::service::{Begun, PIECE_BYTES, finished};
-use super::{Begin, Dataset, DatasetService, Datasets, Grow};
+use super::{Begin, DESCRIPTION_CHARACTERS, Dataset, DatasetService, Datasets, Grow};
 use crate::bytes::Bytes;
 use crate::format::{Dialect, Form};
 
@@ -94,6 +94,10 @@ pub struct UploadFile {
     /// complete.
     #[serde(default)]
     pub replace: bool,
+    /// What the data are and how they came about. The data set keeps this text in its source.
+    #[serde(default)]
+    #[schemars(length(max = DESCRIPTION_CHARACTERS))]
+    pub description: Option<String>,
 }
 
 impl UploadFile {
@@ -116,6 +120,7 @@ impl UploadFile {
             fingerprint: None,
             dialect: None,
             replace: false,
+            description: None,
         }
     }
 
@@ -135,7 +140,19 @@ impl Independent<UploadFile> for DatasetService {
     async fn handle(file: UploadFile, call: &Call) -> Result<Dataset, Fault> {
         let format = file.form()?;
         let UploadFile {
-            name, data, columns, weights, id, delimiter, header, gaps, fingerprint, dialect, replace, ..
+            name,
+            data,
+            columns,
+            weights,
+            id,
+            delimiter,
+            header,
+            gaps,
+            fingerprint,
+            dialect,
+            replace,
+            description,
+            ..
         } = file;
         let all = data.as_slice().len() as u64;
         let sum = blocking("a checksum", || Sha256::digest(data.as_slice()));
@@ -156,6 +173,7 @@ impl Independent<UploadFile> for DatasetService {
             fingerprint,
             dialect,
             replace,
+            description,
         };
         let own = call.own::<Datasets>()?;
         let (begun_at, begun) = Begun::by(call, begin, name.clone()).await?;

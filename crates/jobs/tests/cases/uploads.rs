@@ -4,7 +4,7 @@ use std::fs;
 use std::num::NonZeroU64;
 
 use lehr_jobs::datasets::{
-    Append, Begin, Finish, Grow, Offset, Open, Put, Read, Remove, Rename, Take, UploadFile, UploadState,
+    Append, Begin, Finish, Grow, Offset, Open, Put, Read, Remove, Rename, Source, Take, UploadFile, UploadState,
 };
 use lehr_jobs::{Bytes, DatasetService, Form, Handle, Kind, Limits, RowFormat, Table};
 use lehr_services::Code;
@@ -61,6 +61,25 @@ fn a_wrong_checksum_is_found_and_the_upload_can_begin_anew() {
         let right = fault.reason().split_whitespace().nth(7).unwrap().trim_end_matches(',').to_owned();
         assert_eq!(upload(&datasets, begin(&right), b"x\n1\n2\n").await.unwrap().rows, 2);
         assert_eq!(datasets.call(begin("12")).await.unwrap_err().code(), Code::InvalidValue);
+    });
+}
+
+#[test]
+fn a_data_set_keeps_the_description_of_its_upload() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let begin = |text: &str| Begin { description: Some(text.to_owned()), ..Begin::new("part", Form::Csv) };
+        let fault = datasets.call(begin(&"é".repeat(2001))).await.unwrap_err();
+        assert_eq!(fault.reason(), "description: expected at most 2000 characters, found 2001");
+        let part = upload(&datasets, begin("2 of 9 rows of all: box"), b"x\n1\n2\n").await.unwrap();
+        let expected = Source::Upload { format: Form::Csv, description: Some("2 of 9 rows of all: box".to_owned()) };
+        assert_eq!(part.source, expected);
+        let file = UploadFile {
+            description: Some("é".repeat(2000)),
+            ..UploadFile::new("file", "text/csv", b"x\n1\n".to_vec())
+        };
+        let Source::Upload { description, .. } = datasets.call(file).await.unwrap().source else { panic!() };
+        assert_eq!(description.unwrap().chars().count(), 2000);
     });
 }
 
