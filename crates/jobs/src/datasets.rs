@@ -256,8 +256,8 @@ pub struct Begin {
     /// complete.
     #[serde(default)]
     pub replace: bool,
-    /// What the data are and how they came about, such as a selection of another data set. The data set keeps this text
-    /// in its source.
+    /// A description of the data, such as how they were selected from another data set. The data set keeps this text in
+    /// its source.
     #[serde(default)]
     #[schemars(length(max = DESCRIPTION_CHARACTERS))]
     pub description: Option<String>,

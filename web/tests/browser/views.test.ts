@@ -738,31 +738,6 @@ test('a thousand jobs are listed page by page', async () => {
   }
 });
 
-const VIEWS = ['#/data?set=points', '#/explore?data=points&colour=job:/clustering%7Cclustering-1', '#/explore?data=points&colour=sure:job:/clustering%7Cclustering-1', '#/jobs?new=1&data=points', '#/jobs?service=/clustering&job=clustering-1', '#/workflows', '#/node'];
-
-for (const scheme of ['light', 'dark'] as const) {
-  for (const width of [390, 1280, 2560]) {
-    test(`all views at ${width} px, ${scheme}: nothing wider than the page, nothing that axe finds serious`, async () => {
-      const { page, context, wrongs } = await openPage(browser, node, '', { colorScheme: scheme, viewport: { width, height: 900 } });
-      for (const hash of VIEWS) {
-        await page.goto(`${node.address}/~/${hash}`);
-        await page.locator('main .card, main .empty').first().waitFor();
-        if (hash.includes('explore')) await page.locator('.groups li').first().waitFor();
-        if (hash.includes('job=')) await page.getByRole('img').first().waitFor();
-        await page.waitForTimeout(150);
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        expect(wide, `${hash} is wider than the page`).toBeLessThanOrEqual(0);
-        expect(await axe(page), hash).toEqual([]);
-        if (process.env.LEHR_PICTURES) {
-          await page.screenshot({ path: join(process.env.LEHR_PICTURES, `${scheme}-${width}-${VIEWS.indexOf(hash)}.png`), fullPage: width !== 2560 });
-        }
-      }
-      expect(wrongs).toEqual([]);
-      await context.close();
-    });
-  }
-}
-
 test('a page of another site cannot be framed around, and loads nothing from elsewhere', async () => {
   const context = await browser.newContext();
   const page = await context.newPage();

@@ -94,7 +94,7 @@ pub struct UploadFile {
     /// complete.
     #[serde(default)]
     pub replace: bool,
-    /// What the data are and how they came about. The data set keeps this text in its source.
+    /// A description of the data. The data set keeps this text in its source.
     #[serde(default)]
     #[schemars(length(max = DESCRIPTION_CHARACTERS))]
     pub description: Option<String>,
