@@ -27,6 +27,8 @@ class ItemsMixin(ClusterMixin):
     labels_: NDArray[np.int32]
     #: Whether dissimilarities may be missing.
     _takes_gaps = True
+    #: Whether an item may have the weight 0.
+    _takes_weight_0 = True
 
     def _is_given(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"
@@ -79,6 +81,9 @@ class ItemsMixin(ClusterMixin):
         """Returns the data to fit, the weights, and the dissimilarities of all pairs."""
         items = self._validated(X, reset=True)
         item_weights = weights(sample_weight, items)
+        if not self._takes_weight_0 and item_weights is not None and not item_weights.all():
+            row = int(np.argmin(item_weights))
+            raise ValueError(f"{type(self).__name__} requires sample weights above 0, found 0 in row {row}: leave such items out.")
         if self._is_given():
             refuse_negative(items, f"{type(self).__name__}.fit")
             return items, item_weights, items

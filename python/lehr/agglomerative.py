@@ -201,9 +201,6 @@ class AgglomerativeClustering(MembersMixin, LearntMixin, ShownMixin, SavedMixin)
                 f"Got n_clusters={self.n_clusters} and distance_threshold={self.distance_threshold}."
             )
         items, item_weights, matrix = self._items(X, sample_weight)
-        if item_weights is not None and not item_weights.all():
-            row = int(np.argmin(item_weights))
-            raise ValueError(f"AgglomerativeClustering requires sample weights above 0, found 0 in row {row}: leave such items out.")
         with Watch("AgglomerativeClustering", self.verbose, self.callback, self.checkpoint) as watch:
             found = _native.run_matrix(self._method, matrix, item_weights, watch.run(options, self.n_jobs))
         tables = found["tables"]

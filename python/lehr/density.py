@@ -119,6 +119,7 @@ class HDBSCAN(ItemsMixin, SavedMixin):
 
     _method = "hdbscan"
     _takes_gaps = False
+    _takes_weight_0 = False
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "min_cluster_size": [whole(2)],
@@ -199,9 +200,6 @@ class HDBSCAN(ItemsMixin, SavedMixin):
             max_cluster_size="max_cluster_size", allow_single_cluster="allow_single_cluster",
         )
         items, item_weights, matrix = self._items(X, sample_weight)
-        if item_weights is not None and not item_weights.all():
-            row = int(np.argmin(item_weights))
-            raise ValueError(f"HDBSCAN requires sample weights above 0, found 0 in row {row}: leave such items out.")
         needed = self.min_cluster_size if self.min_samples is None else self.min_samples
         if item_weights is None and needed > items.shape[0]:
             samples = "1 sample" if items.shape[0] == 1 else f"{items.shape[0]} samples"

@@ -26,7 +26,6 @@ mod spanning;
 use lehr_data::dissimilarities::Dissimilarities;
 use lehr_numerics::lanes::Real;
 use lehr_ranks::timing::Phases;
-use xxhash_rust::xxh3::Xxh3;
 
 pub use fit::State;
 pub use model::{Cluster, Model, Split};
@@ -35,7 +34,7 @@ pub use parameters::{Parameters, Selection};
 use crate::Error;
 use crate::anneal::Resumable;
 use crate::anneal::{Observer, run as shared};
-use crate::matrix::{Matrix, Opened, item_weights};
+use crate::matrix::{Matrix, Opened, positive_weights};
 use crate::round::{Execution, LeafCells, Partition, Program, Rounds, drive};
 use fit::{Edges, Fit};
 use model::Outcome;
@@ -128,18 +127,11 @@ fn run<T: Real>(
     if matrix.has_gaps() {
         return Err(Error::Incomplete { pairs: matrix.survey.gaps });
     }
-    let mut hash = Xxh3::new();
-    hash.update(&matrix.survey.fingerprint.to_le_bytes());
-    weights.into_iter().flatten().for_each(|weight| hash.update(&weight.to_le_bytes()));
-    let fingerprint = hash.digest();
+    let fingerprint = matrix.fingerprint_with(weights);
     let state = checkpoint.map(|checkpoint| checkpoint.state_on(fingerprint)).transpose()?;
-    item_weights(weights, matrix.items)?;
-    let weights = weights.map_or_else(|| vec![1.0; matrix.items], <[f64]>::to_vec);
     // An item without weight would belong to no group and to no noise.
-    if let Some(item) = weights.iter().position(|weight| *weight == 0.0) {
-        let found = format!("0 for item {item} (counted from 0)");
-        return Err(Error::Parameter { name: "weights", expected: "numbers above 0", found });
-    }
+    positive_weights(weights, matrix.items)?;
+    let weights = weights.map_or_else(|| vec![1.0; matrix.items], <[f64]>::to_vec);
     let (items, total): (usize, f64) = (matrix.items, weights.iter().sum());
     if parameters.samples() > total {
         let found = format!("{} for items that weigh {total} in all", parameters.samples());

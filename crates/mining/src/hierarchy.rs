@@ -21,7 +21,6 @@ mod silhouettes;
 use lehr_data::dissimilarities::Dissimilarities;
 use lehr_numerics::lanes::Real;
 use lehr_ranks::timing::Phases;
-use xxhash_rust::xxh3::Xxh3;
 
 pub use fit::State;
 pub use model::{Candidate, Cluster, Join, Model, newick};
@@ -30,7 +29,7 @@ pub use parameters::{Linkage, Parameters};
 use crate::Error;
 use crate::anneal::Resumable;
 use crate::anneal::{Observer, run as shared};
-use crate::matrix::{Matrix, Opened, item_weights};
+use crate::matrix::{Matrix, Opened, positive_weights};
 use crate::memory::Need;
 use crate::round::{Execution, LeafCells, Partition, Program, Rounds, drive};
 use fit::{Fit, Kept};
@@ -42,7 +41,7 @@ pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
     const NAME: &'static str = "hierarchy";
-    const FORMAT: u32 = 1;
+    const FORMAT: u32 = 2;
     type State = State;
 }
 
@@ -126,17 +125,10 @@ fn run<T: Real>(
         return Err(Error::Incomplete { pairs: matrix.survey.gaps });
     }
     Need::of_pairs(matrix.items, size_of::<T>()).check()?;
-    let mut hash = Xxh3::new();
-    hash.update(&matrix.survey.fingerprint.to_le_bytes());
-    weights.into_iter().flatten().for_each(|weight| hash.update(&weight.to_le_bytes()));
-    let fingerprint = hash.digest();
+    let fingerprint = matrix.fingerprint_with(weights);
     let state = checkpoint.map(|checkpoint| checkpoint.state_on(fingerprint)).transpose()?;
-    let (scaled, weight_unit) = item_weights(weights, matrix.items)?;
     // An item without weight would still be a part of the tree, and could be a cluster of its own.
-    if let Some(item) = scaled.iter().position(|weight| *weight == 0.0) {
-        let found = format!("0 for item {item} (counted from 0)");
-        return Err(Error::Parameter { name: "weights", expected: "numbers above 0", found });
-    }
+    let (scaled, weight_unit) = positive_weights(weights, matrix.items)?;
     let items = matrix.items;
     let leaves = Partition::new(items, 1).leaves();
     let run = Run {

@@ -14,7 +14,6 @@ mod swap;
 use lehr_data::dissimilarities::Dissimilarities;
 use lehr_numerics::lanes::Real;
 use lehr_ranks::timing::Phases;
-use xxhash_rust::xxh3::Xxh3;
 
 pub use fit::State;
 pub use model::{Cluster, Model};
@@ -118,10 +117,7 @@ fn run<T: Real>(
     if matrix.has_gaps() {
         return Err(Error::Incomplete { pairs: matrix.survey.gaps });
     }
-    let mut hash = Xxh3::new();
-    hash.update(&matrix.survey.fingerprint.to_le_bytes());
-    weights.into_iter().flatten().for_each(|weight| hash.update(&weight.to_le_bytes()));
-    let fingerprint = hash.digest();
+    let fingerprint = matrix.fingerprint_with(weights);
     let state = checkpoint.map(|checkpoint| checkpoint.state_on(fingerprint)).transpose()?;
     let (scaled, weight_unit) = item_weights(weights, matrix.items)?;
     let items = matrix.items;

@@ -43,6 +43,7 @@ pub mod hierarchy;
 mod input;
 pub mod kmeans;
 pub mod kmedoids;
+mod links;
 mod lloyd;
 mod matrix;
 mod memory;

@@ -110,6 +110,14 @@ impl<'a> Opened<'a> {
 const FARTHEST: f64 = 1e140;
 
 impl<T: Real> Matrix<'_, T> {
+    /// Returns the fingerprint of the values and the weights.
+    pub fn fingerprint_with(&self, weights: Option<&[f64]>) -> u64 {
+        let mut hash = Xxh3Default::new();
+        hash.update(&self.survey.fingerprint.to_le_bytes());
+        weights.into_iter().flatten().for_each(|weight| hash.update(&weight.to_le_bytes()));
+        hash.digest()
+    }
+
     /// Returns rows of the matrix for a kernel.
     pub fn block(&self, rows: Range<usize>) -> Block<'_, T> {
         let range = rows.start * self.items..rows.end * self.items;
@@ -318,6 +326,20 @@ pub(crate) fn item_weights(weights: Option<&[f64]>, items: usize) -> Result<(Vec
     }
     let unit = power_of_two_above(largest);
     Ok((weights.iter().map(|weight| weight / unit).collect(), unit))
+}
+
+/// Does the same as [`item_weights`] for a method that needs each item to have a weight.
+///
+/// # Errors
+/// Returns the errors of [`item_weights`], and [`Error::Parameter`] if a weight is 0.
+pub(crate) fn positive_weights(weights: Option<&[f64]>, items: usize) -> Result<(Vec<f64>, f64), Error> {
+    let found = item_weights(weights, items)?;
+    // A scaled weight may be 0 because it is too small beside the largest.
+    if let Some(item) = found.0.iter().position(|weight| *weight == 0.0) {
+        let found = format!("{} for item {item} (counted from 0)", weights.map_or(0.0, |weights| weights[item]));
+        return Err(Error::Parameter { name: "weights", expected: "numbers above 0", found });
+    }
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The condensed tree: groups of items that appear, shrink and split as the distance falls and the density rises.
 
-use super::spanning::Edge;
+use crate::links::Link;
 
 /// A cluster of the condensed tree.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,10 +40,10 @@ struct Node {
 
 /// Makes the single-linkage tree. The first nodes are the items, and the last one is the root. Pairs at the same
 /// distance are added at once, so a node may have more than two parts.
-fn single_linkage(edges: &[Edge], weights: &[f64], unit: f64) -> Vec<Node> {
+fn single_linkage(edges: &[Link], weights: &[f64], unit: f64) -> Vec<Node> {
     let leaf = |&weight: &f64| Node { parts: Vec::new(), distance: 0.0, weight, items: 1 };
     let mut nodes: Vec<Node> = weights.iter().map(leaf).collect();
-    let mut order: Vec<&Edge> = edges.iter().collect();
+    let mut order: Vec<&Link> = edges.iter().collect();
     order.sort_by(|a, b| a.distance.total_cmp(&b.distance));
     // Groups by their lowest item, and the node of each.
     let mut group: Vec<usize> = (0..weights.len()).collect();
@@ -82,7 +82,7 @@ fn find(group: &mut [usize], mut item: usize) -> usize {
 impl Condensed {
     /// Condenses the spanning tree of items with these weights. Its distances are multiplied by `unit`. Groups of less
     /// than `least` in weight are not clusters.
-    pub fn new(edges: &[Edge], weights: &[f64], unit: f64, least: f64) -> Self {
+    pub fn new(edges: &[Link], weights: &[f64], unit: f64, least: f64) -> Self {
         let nodes = single_linkage(edges, weights, unit);
         let root = nodes.len() - 1;
         let branch = |parent, birth, node: &Node| Branch {

@@ -8,10 +8,11 @@ use super::condensed::Condensed;
 use super::core::CoreRound;
 use super::parameters::Parameters;
 use super::selection::{Membership, choose, memberships};
-use super::spanning::{Edge, Spanning};
+use super::spanning::Spanning;
 use crate::Error;
 use crate::anneal::{Progress, run};
-use crate::round::{LeafCells, Round, Rounds, total_of};
+use crate::links::{self, Link};
+use crate::round::{LeafCells, Rounds, total_of};
 
 /// The number of distances that a step may read, so that a step takes some milliseconds.
 const READ_IN_A_STEP: usize = 1 << 24;
@@ -26,31 +27,7 @@ pub struct State {
 }
 
 /// The spanning tree, in the cell of the first leaf; the other cells are empty.
-pub(super) type Edges = Vec<Edge>;
-
-/// Puts the edges of the rank with the first leaf into its cell. After this round, all ranks of its process see them.
-struct Tell<'a> {
-    found: &'a [Edge],
-    edges: &'a LeafCells<Edges>,
-}
-
-impl Round for Tell<'_> {
-    /// A number that is always 0, so that every rank waits for the first leaf.
-    fn len(&self) -> usize {
-        1
-    }
-
-    fn map(&self, leaf: usize, partial: &mut [f64]) {
-        partial[0] = 0.0;
-        if leaf == 0 {
-            self.edges.with(0, |edges| *edges = self.found.to_vec());
-        }
-    }
-
-    fn name(&self) -> &'static str {
-        "the edges of the tree"
-    }
-}
+pub(super) type Edges = Vec<Link>;
 
 /// The tree and the clusters that were chosen from it.
 #[derive(Clone, Debug)]
@@ -129,9 +106,7 @@ impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
     async fn finish(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         // Ranks take leaves in order, so the lead tells its own edges.
         debug_assert!(!self.is_lead || rounds.leaves().start == 0);
-        total_of(rounds, &Tell { found: &self.state.spanning.edges, edges: self.edges }, &mut Vec::new()).await?;
-        let read = |edges: &mut Edges, bytes: &[u8]| *edges = Edge::read(bytes);
-        rounds.share(self.edges, |edges, bytes| Edge::write(edges, bytes), read).await?;
+        links::share(rounds, &self.state.spanning.edges, self.edges, "the edges of the tree").await?;
         let (unit, parameters) = (self.problem.matrix.unit, self.parameters);
         let least = parameters.min_cluster_size as f64;
         let tree = self.edges.with(0, |edges| Condensed::new(edges, &self.problem.weights, unit, least));

@@ -4,45 +4,14 @@ use lehr_numerics::lanes::Real;
 use serde::{Deserialize, Serialize};
 
 use super::Problem;
-
-/// An edge of the tree.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Edge {
-    pub from: u32,
-    pub to: u32,
-    /// The mutual reachability distance of both items, in the unit of the matrix.
-    pub distance: f64,
-}
-
-impl Edge {
-    /// Appends edges as bytes, for other processes.
-    pub fn write(all: &[Self], bytes: &mut Vec<u8>) {
-        for Self { from, to, distance } in all {
-            bytes.extend_from_slice(&from.to_le_bytes());
-            bytes.extend_from_slice(&to.to_le_bytes());
-            bytes.extend_from_slice(&distance.to_le_bytes());
-        }
-    }
-
-    /// Reads the bytes of [`write`](Self::write).
-    pub fn read(bytes: &[u8]) -> Vec<Self> {
-        let (edges, _) = bytes.as_chunks::<16>();
-        let number = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("four bytes"));
-        let distance = |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().expect("eight bytes"));
-        let read = |edge: &[u8; 16]| Self {
-            from: number(&edge[..4]),
-            to: number(&edge[4..8]),
-            distance: distance(&edge[8..]),
-        };
-        edges.iter().map(read).collect()
-    }
-}
+use crate::links::Link;
 
 /// A tree that grows from the first item. All of it is in checkpoints.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Spanning {
-    /// The edges in the order in which they were found.
-    pub edges: Vec<Edge>,
+    /// The edges in the order in which they were found. Distances are mutual reachability distances, in the unit of the
+    /// matrix.
+    pub edges: Vec<Link>,
     /// The items outside the tree.
     outside: Vec<u32>,
     /// For each of these, the smallest mutual reachability distance to an item of the tree, and this item.
@@ -79,6 +48,6 @@ impl Spanning {
         }
         self.last = self.outside.swap_remove(best);
         let (from, distance) = (self.nearest.swap_remove(best), self.least.swap_remove(best));
-        self.edges.push(Edge { from, to: self.last, distance });
+        self.edges.push(Link { from, to: self.last, distance });
     }
 }

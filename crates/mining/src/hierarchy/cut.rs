@@ -1,8 +1,8 @@
 //! The tree in order of height, and its division into clusters.
 
-use super::joining::Found;
 use super::model::Join;
 use super::parameters::Linkage;
+use crate::links::Link;
 
 /// A complete tree.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,13 +14,13 @@ pub(super) struct Tree {
 
 impl Tree {
     /// Sorts the joins of a chain by height. Multiplies their distances by `unit`.
-    pub fn new(items: usize, found: &[Found], linkage: Linkage, unit: f64) -> Self {
+    pub fn new(items: usize, found: &[Link], linkage: Linkage, unit: f64) -> Self {
         // Rounding may put a cluster a little below one of its parts.
         let mut heights = vec![0.0f64; items];
-        let height = |found: &Found| {
+        let height = |found: &Link| {
             let own = if linkage == Linkage::Ward { found.distance.sqrt() } else { found.distance };
-            let height = own.max(heights[found.left as usize]).max(heights[found.right as usize]);
-            heights[found.left as usize] = height;
+            let height = own.max(heights[found.from as usize]).max(heights[found.to as usize]);
+            heights[found.from as usize] = height;
             height
         };
         let found_heights: Vec<f64> = found.iter().map(height).collect();
@@ -30,7 +30,7 @@ impl Tree {
         let mut node: Vec<usize> = (0..items).collect();
         let mut count = vec![1u64; items];
         let join = |(place, &at): (usize, &usize)| {
-            let [left, right] = [found[at].left as usize, found[at].right as usize];
+            let [left, right] = [found[at].from as usize, found[at].to as usize];
             count[left] += count[right];
             let join =
                 Join { left: node[left], right: node[right], height: found_heights[at] * unit, items: count[left] };
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     fn tree() -> Tree {
-        let found = |left, right, distance| Found { left, right, distance };
+        let found = |from, to, distance| Link { from, to, distance };
         // 3 and 4 are joined first, but they are farther apart than 0 and 1.
         let chain = [found(3, 4, 0.5), found(0, 1, 0.25), found(0, 2, 0.5 - 1e-18), found(0, 3, 2.0)];
         Tree::new(5, &chain, Linkage::Average, 2.0)
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_whole_is_never_below_its_parts() {
-        let found = |left, right, distance| Found { left, right, distance };
+        let found = |from, to, distance| Link { from, to, distance };
         let tree = Tree::new(3, &[found(0, 1, 1.0), found(0, 2, 0.999)], Linkage::Average, 1.0);
         assert_eq!(tree.joins.iter().map(|join| join.height).collect::<Vec<_>>(), [1.0, 1.0]);
         let ward = Tree::new(2, &[found(0, 1, 9.0)], Linkage::Ward, 2.0);

@@ -5,13 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use super::Problem;
 use super::cut::Tree;
-use super::joining::{Found, Joining};
+use super::joining::Joining;
 use super::model::Candidate;
 use super::parameters::Parameters;
 use super::silhouettes::{AtLevel, Levels, Means, weights};
 use crate::Error;
 use crate::anneal::{Progress, run};
-use crate::round::{LeafCells, Round, Rounds, total_of};
+use crate::links::{self, Link};
+use crate::round::{LeafCells, Rounds, total_of};
 
 /// The number of distances that a step may read, so that a step takes some milliseconds.
 const READ_IN_A_STEP: usize = 1 << 24;
@@ -20,37 +21,13 @@ const READ_IN_A_STEP: usize = 1 << 24;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// The joins in the order in which they were found.
-    found: Vec<Found>,
+    found: Vec<Link>,
     /// The chain of nearest neighbours, each cluster named by its lowest item.
     chain: Vec<u32>,
 }
 
 /// The tree, in the cell of the first leaf; the other cells are empty.
-pub(super) type Kept = Vec<Found>;
-
-/// Puts the joins of the rank with the first leaf into its cell. After this round, all ranks of its process see them.
-struct Tell<'a> {
-    found: &'a [Found],
-    kept: &'a LeafCells<Kept>,
-}
-
-impl Round for Tell<'_> {
-    /// A number that is always 0, so that every rank waits for the first leaf.
-    fn len(&self) -> usize {
-        1
-    }
-
-    fn map(&self, leaf: usize, partial: &mut [f64]) {
-        partial[0] = 0.0;
-        if leaf == 0 {
-            self.kept.with(0, |kept| *kept = self.found.to_vec());
-        }
-    }
-
-    fn name(&self) -> &'static str {
-        "the joins of the tree"
-    }
-}
+pub(super) type Kept = Vec<Link>;
 
 /// The tree and its clusters.
 #[derive(Clone, Debug)]
@@ -123,8 +100,7 @@ impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
     async fn finish(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         // Ranks take leaves in order, so the lead tells its own joins.
         debug_assert!(!self.is_lead || rounds.leaves().start == 0);
-        total_of(rounds, &Tell { found: &self.state.found, kept: self.kept }, &mut Vec::new()).await?;
-        rounds.share(self.kept, Found::write, Found::read).await?;
+        links::share(rounds, &self.state.found, self.kept, "the joins of the tree").await?;
         let (items, linkage) = (self.problem.matrix.items, self.parameters.linkage);
         let tree = self.kept.with(0, |found| Tree::new(items, found, linkage, self.problem.height_unit(linkage)));
         let mut candidates = Vec::new();

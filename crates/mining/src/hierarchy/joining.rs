@@ -1,43 +1,10 @@
 //! The distances between the clusters that are left, and the joins that the nearest-neighbour chain finds.
 
 use lehr_numerics::lanes::Real;
-use serde::{Deserialize, Serialize};
 
 use super::Problem;
 use super::parameters::Linkage;
-
-/// Two clusters that are joined. Each is named by its item with the lowest number.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Found {
-    /// The lower of the two items.
-    pub left: u32,
-    pub right: u32,
-    /// The distance of the clusters, in the unit of the matrix; for Ward, its square.
-    pub distance: f64,
-}
-
-impl Found {
-    /// Appends joins as bytes, for other processes.
-    pub fn write(all: &Vec<Self>, bytes: &mut Vec<u8>) {
-        for Self { left, right, distance } in all {
-            bytes.extend_from_slice(&left.to_le_bytes());
-            bytes.extend_from_slice(&right.to_le_bytes());
-            bytes.extend_from_slice(&distance.to_le_bytes());
-        }
-    }
-
-    /// Reads the bytes of [`write`](Self::write).
-    pub fn read(all: &mut Vec<Self>, bytes: &[u8]) {
-        let (words, _) = bytes.as_chunks::<4>();
-        let (joins, _) = words.as_chunks::<4>();
-        let read = |[left, right, low, high]: &[[u8; 4]; 4]| Self {
-            left: u32::from_le_bytes(*left),
-            right: u32::from_le_bytes(*right),
-            distance: f64::from_bits(u64::from(u32::from_le_bytes(*high)) << 32 | u64::from(u32::from_le_bytes(*low))),
-        };
-        *all = joins.iter().map(read).collect();
-    }
-}
+use crate::links::Link;
 
 /// The clusters that are left, and their distances.
 pub(super) struct Joining<T> {
@@ -83,7 +50,7 @@ impl<T: Real> Joining<T> {
     }
 
     /// Extends the chain until two clusters are nearest to each other, joins them, and returns the join.
-    pub fn next(&mut self, chain: &mut Vec<u32>) -> Found {
+    pub fn next(&mut self, chain: &mut Vec<u32>) -> Link {
         loop {
             let Some(&tip) = chain.last() else {
                 let first = self.barrier.iter().position(|barrier| barrier.to_f64() == 0.0);
@@ -94,7 +61,7 @@ impl<T: Real> Joining<T> {
             let (nearest, distance) = self.nearest(tip, before);
             if before == Some(nearest) {
                 chain.truncate(chain.len() - 2);
-                let found = Found { left: tip.min(nearest), right: tip.max(nearest), distance };
+                let found = Link { from: tip.min(nearest), to: tip.max(nearest), distance };
                 self.join(&found);
                 return found;
             }
@@ -118,9 +85,9 @@ impl<T: Real> Joining<T> {
     }
 
     /// Joins two clusters: the row of the lower item gets the distances of the joined cluster.
-    pub fn join(&mut self, found: &Found) {
+    pub fn join(&mut self, found: &Link) {
         let side = self.items.len();
-        let [a, b] = [found.left, found.right].map(|item| self.slots[item as usize] as usize);
+        let [a, b] = [found.from, found.to].map(|item| self.slots[item as usize] as usize);
         let (weight_a, weight_b) = (self.weights[a], self.weights[b]);
         self.barrier[b] = T::from_f64(f64::INFINITY);
         for j in (0..side).filter(|&j| j != a) {

@@ -77,9 +77,7 @@ impl<'a, T: Real> Problem<'a, T> {
     /// [`Error::Disconnected`].
     pub fn new(matrix: Matrix<'a, T>, weights: Option<&[f64]>) -> Result<Self, Error> {
         let items = matrix.items;
-        let mut hash = xxhash_rust::xxh3::Xxh3Default::new();
-        hash.update(&matrix.survey.fingerprint.to_le_bytes());
-        weights.unwrap_or_default().iter().for_each(|weight| hash.update(&weight.to_le_bytes()));
+        let fingerprint = matrix.fingerprint_with(weights);
         let (weights, weight_unit) = item_weights(weights, items)?;
         if matrix.has_gaps() {
             check_tied(&weights, std::iter::empty(), |i, j| matrix.get(i, j).is_some())?;
@@ -89,7 +87,7 @@ impl<'a, T: Real> Problem<'a, T> {
             total_weight: weights.iter().sum(),
             fields: LeafCells::new(partition.leaves(), |_| Field::default()),
             gather: Gather::new(items),
-            fingerprint: hash.digest(),
+            fingerprint,
             partition,
             weights,
             weight_unit,
