@@ -58,7 +58,7 @@ pub(super) fn incomplete(source: Source<'_>, selection: &Selection) -> Result<In
 }
 
 fn table(source: Source<'_>, selection: &Selection, has_gaps: bool, spill: Option<&Spill>) -> Result<Table, Refused> {
-    let (mut records, sample, mut table) = begun(source, selection, has_gaps, spill)?;
+    let Begun { mut records, sample, mut table, is_title } = begun(source, selection, has_gaps, spill)?;
     // If commas do not separate fields, a point may be a decimal or a thousands separator.
     let may_be_thousands = |column: &usize| {
         let fields =
@@ -90,7 +90,8 @@ fn table(source: Source<'_>, selection: &Selection, has_gaps: bool, spill: Optio
     let is_delimiter = first.is_some_and(names_delimiter);
     let table = table.checked()?;
     let has_slip = table.layout.left_out.iter().any(|aside| slip(&aside.example).is_some());
-    if is_total || has_empty || is_delimiter || has_slip || (table.has_codes && selection.columns.is_none()) {
+    if is_total || has_empty || is_delimiter || is_title || has_slip || (table.has_codes && selection.columns.is_none())
+    {
         return Err(Refused::Doubtful);
     }
     Ok(table)
@@ -112,14 +113,24 @@ fn are_thousands(field: &str) -> bool {
     })
 }
 
-/// Creates a table with a known layout and no rows. Also returns the records that the layout was derived from, without
-/// the header, and the reader of the following records.
+/// A table with a known layout and no rows.
+struct Begun<'a> {
+    /// The reader of the records after the sample.
+    records: Records<'a>,
+    /// The records that the layout was derived from, without the header.
+    sample: Vec<Record>,
+    table: Table,
+    /// Whether the first record has a single text and otherwise empty fields, as a title above a table has in a
+    /// spreadsheet.
+    is_title: bool,
+}
+
 fn begun<'a>(
     source: Source<'a>,
     selection: &Selection,
     has_gaps: bool,
     spill: Option<&Spill>,
-) -> Result<(Records<'a>, Vec<Record>, Table), Error> {
+) -> Result<Begun<'a>, Error> {
     let mut records = Records::new(source, selection.delimiter)?;
     let mut sample = Vec::new();
     let mut record = Record::default();
@@ -146,8 +157,9 @@ fn begun<'a>(
         layout.wait_for_numbers(&sample[usize::from(has_header)..]);
     }
     let table = Table::new(records.name(), first.len(), layout, has_gaps, Builder::new(spill, 0)?);
+    let is_title = first.len() > 2 && first.fields().filter(|field| !field.trim().is_empty()).count() == 1;
     sample.drain(..usize::from(has_header));
-    Ok((records, sample, table))
+    Ok(Begun { records, sample, table, is_title })
 }
 
 /// The layout of a text's rows, derived from the first rows, for a text that is read in parts.
@@ -181,7 +193,7 @@ pub(super) struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     pub fn new(source: Source<'a>, selection: &Selection) -> Result<Self, Error> {
-        let (records, sample, mut table) = begun(source, selection, false, None)?;
+        let Begun { records, sample, mut table, .. } = begun(source, selection, false, None)?;
         table.leaves_weightless = true;
         let (sample, record) = (sample.into_iter(), Record::default());
         Ok(Rows { records, sample, record, table, has_weight: false, is_over: false })

@@ -103,8 +103,14 @@ fn rows_of_empty_fields_around_a_table_are_no_rows_with_missing_values_either() 
         assert_eq!((points.values(), points.notes()), (&[1.0, 2.0, 3.0, 4.0][..], &[note.to_owned()][..]), "{text:?}");
         assert_eq!((incomplete.values(), incomplete.notes()), (points.values(), points.notes()), "{text:?}");
     }
-    // A note below an empty row, and a line that names the delimiter, are no rows either.
-    for text in ["x,y\nA2,5\n,\na9,\n", "sep=,\n~,277777777777"] {
+    // A note below an empty row, a line that names the delimiter, and a title padded with delimiters are no rows either.
+    for text in [
+        "x,y\nA2,5\n,\na9,\n",
+        "sep=,\n~,277777777777",
+        ",N ,\r2,,\r2,,3 3   ",
+        ",,\u{306}$ \r2,?2, )\u{306}$ \r2,?2, )",
+        "Sales,,\n1,2,3\n4,5,6\n",
+    ] {
         let points = points_from(text.as_bytes(), "t.csv", &selection).unwrap();
         let incomplete = incomplete_from(text.as_bytes(), "t.csv", &selection).unwrap();
         assert_eq!((incomplete.values(), incomplete.columns()), (points.values(), points.columns()), "{text:?}");
