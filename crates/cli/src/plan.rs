@@ -190,15 +190,25 @@ pub(crate) fn resume_command(typed: &[OsString], out: &Path) -> String {
 /// Returns the command line without its results, the number of clusters and the stopping criteria, to be repeated with
 /// another number.
 pub(crate) fn command_without_end(typed: &[OsString]) -> String {
-    const END: [&str; 8] =
-        ["--resume", "--out", "--figure", "--clusters", "-k", "--max-clusters", "--stop-temperature", "--stop-length"];
-    // A report is passed on, and a URL may have a key.
+    const END: [&str; 5] = ["--clusters", "-k", "--max-clusters", "--stop-temperature", "--stop-length"];
+    command_without(&without_keys(typed), &[&RESULTS[..], &END].concat())
+}
+
+/// Returns the command line without its results, for a report.
+pub(crate) fn command_without_results(typed: &[OsString]) -> String {
+    command_without(&without_keys(typed), &RESULTS)
+}
+
+/// The options that name results.
+const RESULTS: [&str; 3] = ["--resume", "--out", "--figure"];
+
+/// Returns the words of a command line without secret keys. A report is passed on, and a URL may have a key.
+fn without_keys(typed: &[OsString]) -> Vec<OsString> {
     let shown = |word: &OsString| match word.to_str().and_then(|word| word.split_once('=')) {
         Some((option, value)) if option.starts_with("--") => format!("{option}={}", object::shown(value.as_ref())),
         _ => object::shown(word.as_ref()),
     };
-    let typed: Vec<OsString> = typed.iter().map(|word| shown(word).into()).collect();
-    command_without(&typed, &END)
+    typed.iter().map(|word| shown(word).into()).collect()
 }
 
 /// Returns the command line, quoted for a shell, without `--force` and without `options`, which take values.
@@ -241,6 +251,8 @@ mod tests {
         let typed = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
         let line = "lehr cluster my.csv -k 3 --out=a --columns x,y --clusters=4 -k5 --stop-temperature 2 --force";
         assert_eq!(command_without_end(&typed(line)), "lehr cluster my.csv --columns x,y");
+        let with_end = "lehr cluster my.csv -k 3 --columns x,y --clusters=4 -k5 --stop-temperature 2";
+        assert_eq!(command_without_results(&typed(line)), with_end);
         assert_eq!(
             resume_command(&typed("lehr cluster my.csv -k 3 --out a"), Path::new("a b")),
             "lehr cluster my.csv -k 3 --resume 'a b'"

@@ -297,6 +297,8 @@ impl<'a> Source<'a> {
             source: self.dataset,
             subject: None,
             command: None,
+            command_without_end: None,
+            finished: Some(lehr_sync::unix_ms() as f64 / 1000.0),
             weights: self.weights.as_deref(),
             ids: self.id.as_deref(),
             scale: self.scale,

@@ -98,7 +98,7 @@ impl Declared for Minibatch {
       the nearest centre of each row, and how far it is",
         result: "stream",
         folder: "lehr-minibatch",
-        files: &["centers.csv", "model.json", "summary.json"],
+        files: &["centers.csv", "model.json", "report.html", "summary.json"],
         untold: &[],
         outputs: &["centers"],
         summary_names: &["mini-batch k-means"],

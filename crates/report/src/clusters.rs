@@ -17,7 +17,7 @@ use crate::figure::{Figures, anneal};
 use crate::markup::{self, section, swatch, table, tile, tiles, typeset};
 use crate::picture::Picture;
 use crate::scene::Scene;
-use crate::{Run, columns_named, explained, rows_counted, starts};
+use crate::{Run, columns_named, explained, rows_counted, run_section, starts};
 
 /// The maximum number of columns of centres in the table of clusters; `centers.csv` has all columns.
 pub(crate) const COLUMNS_MAX: usize = 60;
@@ -72,7 +72,7 @@ pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
             Provenance::Annealed(annealed) => (page.cooling(annealed, &mut figures)),
             Provenance::Started(starts) => (starts::section(starts, space.unit_squared(), &mut figures)),
         }
-        (section("run", "The run", "", page.execution()))
+        (page.run())
     };
     let (headline, source, lead, warnings) = (&headline, run.source, page.lead().render(), run.warnings);
     markup::Page { headline, source, lead, warnings, main, figures }.html()
@@ -181,7 +181,7 @@ impl Page<'_> {
         let drawn = if history.is_empty() {
             Markup::default()
         } else {
-            figures.add("course", anneal(history, splits, self.unit_of_cost(), self.run.command))
+            figures.add("course", anneal(history, splits, self.unit_of_cost(), self.run.command_without_end))
         };
         html! {
             (self.numbers())
@@ -337,22 +337,12 @@ impl Page<'_> {
         }
     }
 
-    /// Returns the facts of the run and the time of each phase.
-    fn execution(&self) -> Markup {
-        html! {
-            (self.facts())
-            h3 { "Where the time went" }
-            (self.phases())
-            (self.timers())
-        }
-    }
-
-    fn facts(&self) -> Markup {
+    /// Returns the section about the run.
+    fn run(&self) -> Markup {
         let (run, model, parameters, space) = (self.run, self.model, self.parameters, self.space);
         let squared = space.unit_squared();
         let cost = self.unit_of_cost();
         let mut input = vec![
-            run.input(),
             ("Fingerprint", format!("{:016x}", space.vectors().fingerprint())),
             run.weighted_by(),
             run.identified_by(),
@@ -401,24 +391,7 @@ impl Page<'_> {
         if run.is_resumed {
             outcome.push(("Resumed", "yes: times are of the second part".to_owned()));
         }
-        markup::facts([input, outcome])
-    }
-
-    fn phases(&self) -> Markup {
-        let (phases, total) = (self.run.phases, self.run.seconds().max(f64::MIN_POSITIVE));
-        let mix = |place: usize| format!("--mix:{}%", 100 - 72 * place / phases.len().max(2).saturating_sub(1).max(1));
-        html! {
-            div.phasebar aria-hidden="true" {
-                @for (place, (_, seconds)) in phases.iter().enumerate() {
-                    span style=(format!("{};flex:{:.4}", mix(place), seconds / total)) {}
-                }
-            }
-            ul.phases {
-                @for (place, (name, seconds)) in phases.iter().enumerate() {
-                    li { i style=(mix(place)) {} (name) " " b { (duration(*seconds)) } }
-                }
-            }
-        }
+        run_section::of_method(run, [input, outcome], self.timers())
     }
 
     /// Returns a table of the times that the ranks spent in each phase. Returns nothing if there is only one rank.

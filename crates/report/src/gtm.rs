@@ -12,7 +12,7 @@ use crate::figure::{Figures, lines, planes};
 use crate::markup::{self, section, tile, tiles, typeset};
 use crate::picture::{self, Picture, drawn_rows};
 use crate::scene::Scene;
-use crate::{Run, columns_named, rows_counted};
+use crate::{Run, columns_named, rows_counted, run_section};
 use lehr_methods::Rows;
 use lehr_methods::numbers::{counted, grouped, significant};
 
@@ -32,7 +32,7 @@ pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) 
         }
         @let curve = page.curve().map(|curve| figures.add("course", curve)).unwrap_or_default();
         (section("course", "How it unfolded", &page.course_note(), curve))
-        (section("run", "The run", "", page.facts()))
+        (page.run())
     };
     let (headline, source, lead, warnings) = (&headline, run.source, page.lead(), run.warnings);
     markup::Page { headline, source, lead, warnings, main, figures }.html()
@@ -256,11 +256,11 @@ impl Page<'_> {
         self.model.candidates.iter().map(one).collect::<Vec<_>>().join("; ")
     }
 
-    fn facts(&self) -> Markup {
+    /// Returns the section about the run.
+    fn run(&self) -> Markup {
         let (run, model, parameters, space) = (self.run, self.model, self.parameters, self.space);
         let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
         let input = vec![
-            run.input(),
             ("Fingerprint", format!("{:016x}", space.points().fingerprint())),
             run.weighted_by(),
             run.identified_by(),
@@ -275,6 +275,6 @@ impl Page<'_> {
             ("Converged", yes(model.is_converged)),
         ];
         outcome.extend(run.carried_out_by());
-        markup::facts([input, outcome])
+        run_section::of_method(run, [input, outcome], "")
     }
 }

@@ -24,6 +24,7 @@ pub mod picture;
 pub mod placed;
 mod plain;
 mod principal_axes;
+pub mod run_section;
 pub mod scene;
 mod starts;
 
@@ -43,9 +44,12 @@ pub struct Run<'a> {
     pub source: &'a str,
     /// The kind of the rows, if their kind is known.
     pub subject: Option<Subject<'a>>,
-    /// The command line of the run, without the number of clusters and the results folder; `None` if there was no
-    /// command line.
+    /// The command line of the run, without the results folder; `None` if there was no command line.
     pub command: Option<&'a str>,
+    /// The same without the number of clusters, to be repeated with another number.
+    pub command_without_end: Option<&'a str>,
+    /// The Unix time in seconds at which the run finished, if it is known.
+    pub finished: Option<f64>,
     /// The name of the column of weights, if there are weights.
     pub weights: Option<&'a str>,
     /// The name of the column of identifiers, if there are identifiers.
@@ -99,6 +103,8 @@ pub struct Subject<'a> {
 ///     source: "six numbers",
 ///     subject: None,
 ///     command: None,
+///     command_without_end: None,
+///     finished: None,
 ///     weights: None,
 ///     ids: None,
 ///     scale: Scale::None,
@@ -201,10 +207,6 @@ impl Run<'_> {
     }
 
     // The following functions return entries of the list of facts about the run.
-
-    fn input(&self) -> (&'static str, String) {
-        ("Input", self.source.to_owned())
-    }
 
     fn weighted_by(&self) -> (&'static str, String) {
         ("Weights", self.weights.unwrap_or("none: every row counts the same").to_owned())

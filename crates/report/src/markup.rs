@@ -119,6 +119,31 @@ pub fn section(id: &str, title: &str, note: &str, content: impl Render) -> Marku
     }
 }
 
+/// Whether a section is open at first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    /// The reader sees the section.
+    Open,
+    /// The reader sees the title, and can open the section.
+    Closed,
+}
+
+impl Fold {
+    /// Returns a section of a report with a title and a note below it.
+    pub fn section(self, id: &str, title: &str, note: &str, content: impl Render) -> Markup {
+        match self {
+            Fold::Open => section(id, title, note, content),
+            Fold::Closed => html! {
+                details.card {
+                    summary { h2 { (title) } }
+                    @if !note.is_empty() { p.note { (typeset(note)) } }
+                    (content)
+                }
+            },
+        }
+    }
+}
+
 /// Returns a table that is sortable by its headers. `head` names the columns. A name that ends with `\t` marks a column
 /// of words. `body` has the rows.
 pub fn table<'a>(id: &str, label: &str, head: impl IntoIterator<Item = &'a str>, body: impl Render) -> Markup {
@@ -167,10 +192,10 @@ pub fn typeset(text: &str) -> Markup {
     }
 }
 
-/// Typesets the numbers in the value of a fact, except in facts whose value is a name, such as the file `2-e5`.
+/// Typesets the numbers in the value of a fact, except in facts whose value is a name, such as the column `2-e5`.
 fn typeset_facts(name: &str, value: &str) -> Markup {
     match name {
-        "Input" | "Fingerprint" | "Weights" | "Identifiers" => value.render(),
+        "Map" | "Fingerprint" | "Weights" | "Identifiers" => value.render(),
         _ => typeset(value),
     }
 }
@@ -246,6 +271,6 @@ mod tests {
         assert_eq!(typeset("1.5e9 km²"), "1.5 × 10<sup>9</sup> km²");
         assert_eq!(typeset("from 1.5e9, to -2e-7."), "from 1.5 × 10<sup>9</sup>, to −2 × 10<sup>−7</sup>.");
         assert_eq!(typeset("2 <b> & 3"), "2 &lt;b&gt; &amp; 3");
-        assert_eq!(typeset_facts("Input", "2-e5.csv").into_string(), "2-e5.csv");
+        assert_eq!(typeset_facts("Weights", "2-e5.csv").into_string(), "2-e5.csv");
     }
 }

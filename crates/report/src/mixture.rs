@@ -13,7 +13,7 @@ use crate::figure::{Figures, lines};
 use crate::markup::{self, section, swatch, table, tile, tiles, typeset};
 use crate::picture::Picture;
 use crate::scene::Scene;
-use crate::{Run, columns_named, rows_counted};
+use crate::{Run, columns_named, rows_counted, run_section};
 use lehr_methods::Rows;
 use lehr_methods::mixture::{Fitted, deviations, rows_of_each};
 use lehr_methods::numbers::{column, counted, grouped, share, significant};
@@ -46,7 +46,7 @@ pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) 
         (section("table", "The components", &page.table_note(), page.table()))
         @let curve = page.curve().map(|curve| figures.add("criteria", curve)).unwrap_or_default();
         (section("evidence", "How many components", page.evidence_note(), html! { (curve) (page.evidence()) }))
-        (section("run", "The run", "", page.facts()))
+        (page.run())
     };
     let (headline, source, lead, warnings) = (&headline, run.source, page.lead().render(), run.warnings);
     markup::Page { headline, source, lead, warnings, main, figures }.html()
@@ -247,10 +247,10 @@ impl Page<'_> {
         table("candidates", "How many components", head, rows)
     }
 
-    fn facts(&self) -> Markup {
+    /// Returns the section about the run.
+    fn run(&self) -> Markup {
         let (run, model, parameters, space) = (self.run, self.model, self.parameters, self.space);
         let input = vec![
-            run.input(),
             ("Fingerprint", format!("{:016x}", space.points().fingerprint())),
             ("Missing cells", grouped(space.input().missing() as u64)),
             run.weighted_by(),
@@ -265,6 +265,6 @@ impl Page<'_> {
             ("Converged", if model.is_converged { "yes" } else { "no" }.to_owned()),
         ];
         outcome.extend(run.carried_out_by());
-        markup::facts([input, outcome])
+        run_section::of_method(run, [input, outcome], "")
     }
 }

@@ -9,15 +9,15 @@ use lehr_mining::{hdbscan, kmedoids};
 use maud::{Markup, Render, html};
 use serde_json::{Value, json};
 
-use crate::Run;
 use crate::chart::{self, Chart, Colors};
 use crate::dendrogram::Dendrogram;
 use crate::drawing::Drawing;
 use crate::figure::{Figures, anneal, density, lines};
 use crate::heat::Heat;
-use crate::markup::{self, section, swatch, table, tile, tiles};
+use crate::markup::{self, Fold, section, swatch, table, tile, tiles};
 use crate::picture::{self, Picture};
 use crate::scene::Scene;
+use crate::{Run, run_section};
 use lehr_data::dissimilarities::Dissimilarities;
 use lehr_methods::{Classes, Matrix};
 
@@ -44,9 +44,9 @@ pub fn clusters_page(run: &Run<'_>, matrix: &Matrix, model: &Model) -> String {
     ];
     let main = html! {
         (tiles("The run in figures", found))
-        (heat_section(&matrix.dissimilarities, &model.labels, &matrix.ids, &mut figures))
-        (clusters_table(&matrix.ids, model, matrix.smiles.as_deref()))
-        (growth_section(model, run.command, &mut figures))
+        (heat_section(Fold::Open, &matrix.dissimilarities, &model.labels, &matrix.ids, &mut figures))
+        (clusters_table(Fold::Open, &matrix.ids, model, matrix.smiles.as_deref()))
+        (growth_section(Fold::Open, model, run.command_without_end, &mut figures))
     };
     finish(run, &headline, lead, &model.warnings, main, figures)
 }
@@ -79,7 +79,7 @@ pub fn medoids_page(run: &Run<'_>, matrix: &Matrix, model: &kmedoids::Model) -> 
     ];
     let main = html! {
         (tiles("The run in figures", found))
-        (heat_section(&matrix.dissimilarities, &model.labels, &matrix.ids, &mut figures))
+        (heat_section(Fold::Open, &matrix.dissimilarities, &model.labels, &matrix.ids, &mut figures))
         (section("table", "The clusters", "", table("clusters", "The clusters", head, body)))
     };
     finish(run, &headline, format!("{}. k-medoids (FasterPAM).", run.name()), &model.warnings, main, figures)
@@ -237,7 +237,7 @@ pub fn map_page(run: &Run<'_>, matrix: &Matrix, map: &Map, shepard: &Shepard) ->
     let main = html! {
         (tiles("The run in figures", found))
         (map_section(run.name(), &matrix.ids, map, &known, matrix.smiles.as_deref(), &mut figures))
-        (fit_sections(map, shepard, &mut figures))
+        (fit_sections(Fold::Open, map, shepard, &mut figures))
         (section(
             "worst",
             "Items of the largest stress",
@@ -309,8 +309,7 @@ pub fn map_drawing(run: &Run<'_>, matrix: &Matrix, map: &Map) -> Drawing {
 }
 
 fn finish(run: &Run<'_>, headline: &str, lead: String, warnings: &[String], main: Markup, figures: Figures) -> String {
-    let facts = [vec![run.input()], run.carried_out_by().to_vec()].concat();
-    let main = html! { (main) (section("run", "The run", "", markup::facts([facts]))) };
+    let main = html! { (main) (run_section::of_method(run, [run.carried_out_by().to_vec()], "")) };
     markup::Page { headline, source: run.source, lead: lead.render(), warnings, main, figures }.html()
 }
 
@@ -349,7 +348,7 @@ fn item_cell(ids: &[String], item: usize, smiles: Option<&[String]>) -> Markup {
 
 /// Returns the table of clusters. If the items are compounds, the page draws the structures of the medoids from
 /// `smiles`.
-pub fn clusters_table(ids: &[String], model: &Model, smiles: Option<&[String]>) -> Markup {
+pub fn clusters_table(fold: Fold, ids: &[String], model: &Model, smiles: Option<&[String]>) -> Markup {
     let total: f64 = model.clusters.iter().map(|cluster| cluster.weight).sum();
     let representatives = |items: &[usize]| items.iter().map(|&item| &*ids[item]).collect::<Vec<_>>().join(", ");
     let rows = html! {
@@ -376,26 +375,32 @@ pub fn clusters_table(ids: &[String], model: &Model, smiles: Option<&[String]>) 
         "mean within",
         "mean to the nearest other",
     ];
-    section("table", "The clusters", "", table("clusters", "The clusters", head, rows))
+    fold.section("table", "The clusters", "", table("clusters", "The clusters", head, rows))
 }
 
 /// Returns the section with a heat map of the dissimilarities, in which the items are sorted by cluster.
-pub fn heat_section(matrix: &Dissimilarities, labels: &[u32], ids: &[String], figures: &mut Figures) -> Markup {
+pub fn heat_section(
+    fold: Fold,
+    matrix: &Dissimilarities,
+    labels: &[u32],
+    ids: &[String],
+    figures: &mut Figures,
+) -> Markup {
     let title = "The dissimilarities";
     let note = "Dark means a small dissimilarity: a cluster is a dark square on the diagonal. Close clusters stand beside each other, \
                 joined above by the mean dissimilarity between them (up to 300 clusters).";
-    section("matrix", title, note, figures.add("heat", Heat::of(matrix, labels).figure("dissimilarities", ids)))
+    fold.section("matrix", title, note, figures.add("heat", Heat::of(matrix, labels).figure("dissimilarities", ids)))
 }
 
 /// Returns the section that shows how the clusters split; empty if there was nothing to anneal.
-pub fn growth_section(model: &Model, command: Option<&str>, figures: &mut Figures) -> Markup {
+pub fn growth_section(fold: Fold, model: &Model, command: Option<&str>, figures: &mut Figures) -> Markup {
     if model.history.is_empty() {
         return Markup::default();
     }
     let note = "While the temperature falls, a cluster splits when it becomes unstable. At the end the number of clusters is fixed \
                 and each item is assigned to one cluster (dotted).";
     let drawn = figures.add("course", anneal(&model.history, &model.splits, "", command));
-    section("course", "How the clusters came about", note, drawn)
+    fold.section("course", "How the clusters came about", note, drawn)
 }
 
 /// Returns the section with the map of the items, which the reader can colour by classes and by stress. If the items
@@ -445,8 +450,8 @@ pub fn map_section(
     section("map", "The map", &note, figures.add("picture", scene.figure()))
 }
 
-/// Returns the sections about the quality of a map and its iterations.
-pub fn fit_sections(map: &Map, shepard: &Shepard, figures: &mut Figures) -> Markup {
+/// Returns the sections about the quality of a map and its iterations. If they are closed, there is only one section.
+pub fn fit_sections(fold: Fold, map: &Map, shepard: &Shepard, figures: &mut Figures) -> Markup {
     let names = ["distance in the map", "dissimilarity"];
     let ends = [shepard.largest_distance, shepard.largest_dissimilarity];
     let drawn = density("Shepard diagram", shepard.bins, &shepard.counts, names, ends);
@@ -459,8 +464,15 @@ pub fn fit_sections(map: &Map, shepard: &Shepard, figures: &mut Figures) -> Mark
         "isLogY": true,
     })]);
     let note = "The number of pairs by dissimilarity and by distance in the map. On the line, both are equal.";
-    html! {
-        (section("shepard", "Distances and dissimilarities", note, figures.add("density", drawn)))
-        (section("fall", "How the stress fell", "", figures.add("stress-course", fall)))
+    let (drawn, fall) = (figures.add("density", drawn), figures.add("stress-course", fall));
+    match fold {
+        Fold::Open => html! {
+            (section("shepard", "Distances and dissimilarities", note, drawn))
+            (section("fall", "How the stress fell", "", fall))
+        },
+        Fold::Closed => {
+            let both = html! { (drawn) h3 { "How the stress fell" } (fall) };
+            fold.section("fit", "How well the map fits", note, both)
+        }
     }
 }

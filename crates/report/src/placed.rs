@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::figure::Figures;
 use crate::markup::{self, section, table, tile, tiles};
 use crate::picture::drawn_rows;
+use crate::run_section;
 use crate::scene::Scene;
 
 /// The maximum number of new items in the table; `positions.csv` has all new items.
@@ -61,6 +62,10 @@ pub struct Placed<'a> {
     pub warnings: &'a [String],
     /// The duration of the run in seconds.
     pub seconds: f64,
+    /// The command line as typed, without the results folder; `None` if there was no command line.
+    pub command: Option<&'a str>,
+    /// The Unix time in seconds at which the run finished, if it is known.
+    pub finished: Option<f64>,
 }
 
 impl Placed<'_> {
@@ -86,6 +91,8 @@ impl Placed<'_> {
     ///     metric: "euclidean",
     ///     warnings: &[],
     ///     seconds: 0.1,
+    ///     command: None,
+    ///     finished: None,
     /// };
     /// assert!(placed.page().contains("1 item placed among 3"));
     /// ```
@@ -113,8 +120,17 @@ impl Placed<'_> {
             tile("Time", duration(self.seconds), "", String::new()),
         ];
         let mut figures = Figures::default();
+        let mut seen = vec![
+            ("Data", self.source.to_owned()),
+            (
+                "Method",
+                format!("Place new items in the map of {}, by their dissimilarities to its items.", self.folder),
+            ),
+        ];
+        seen.extend(self.command.map(|command| ("Command", command.to_owned())));
+        seen.extend(self.finished.map(|seconds| ("Finished", run_section::finished(seconds))));
+        seen.push(("Time", duration(self.seconds)));
         let facts = vec![
-            ("Input", self.source.to_owned()),
             ("Map", self.folder.to_owned()),
             ("Metric", self.metric.to_owned()),
             ("Neighbours", self.neighbours.to_string()),
@@ -123,7 +139,7 @@ impl Placed<'_> {
             (tiles("The run in figures", found))
             (self.map(&known, &mut figures))
             (self.table(&known))
-            (section("run", "The run", "", markup::facts([facts])))
+            (run_section::of_facts(&seen, markup::facts([facts])))
         };
         let (source, warnings) = (self.source, self.warnings);
         markup::Page { headline: &headline, source, lead: lead.render(), warnings, main, figures }.html()

@@ -7,7 +7,7 @@ use lehr_data::Points;
 use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
 use lehr_data::read::{Batches, Selection};
 use lehr_data::scale::Scale;
-use lehr_methods::{Classes, Data, Frame, Matrix, Rows, Stream, Task};
+use lehr_methods::{About, Classes, Data, Fit, Frame, Matrix, Rows, Stream, Task};
 use lehr_mining::Execution;
 use lehr_mining::anneal::Silent;
 use lehr_ranks::Layout;
@@ -69,17 +69,23 @@ fn page(kept: &str, name: &str, data: Data<'_>, options: &str) -> (String, Value
     (words, figures)
 }
 
-/// Makes the report of a method, and checks the properties that all reports share.
-fn made(kept: &str, name: &str, data: Data<'_>, options: &str) -> Made {
-    let execution = Execution::default();
+/// Runs a method.
+fn fitted(name: &str, data: Data<'_>, options: &str) -> (&'static About, Box<dyn Fit>) {
     let method = lehr_methods::find(name).unwrap();
-    let task = Task { data, checkpoint: None, execution: &execution, observer: &mut Silent };
-    let fit = method.run(task, &serde_json::from_str(options).unwrap()).unwrap();
-    let run = Run {
-        about: method.about(),
+    let task = Task { data, checkpoint: None, execution: &Execution::default(), observer: &mut Silent };
+    (method.about(), method.run(task, &serde_json::from_str(options).unwrap()).unwrap())
+}
+
+/// Returns the facts about a run.
+fn run_of<'a>(about: &'a About, fit: &'a dyn Fit) -> Run<'a> {
+    let execution = Execution::default();
+    Run {
+        about,
         source: "some/points & more.csv",
         subject: None,
-        command: Some("lehr cluster points.csv"),
+        command: Some("lehr cluster points.csv -k 3"),
+        command_without_end: Some("lehr cluster points.csv"),
+        finished: Some(1_795_000_000.0),
         weights: None,
         ids: None,
         scale: Scale::None,
@@ -89,7 +95,13 @@ fn made(kept: &str, name: &str, data: Data<'_>, options: &str) -> Made {
         is_resumed: false,
         warnings: fit.warnings(),
         phases: fit.spent().phases,
-    };
+    }
+}
+
+/// Makes the report of a method, and checks the properties that all reports share.
+fn made(kept: &str, name: &str, data: Data<'_>, options: &str) -> Made {
+    let (about, fit) = fitted(name, data, options);
+    let run = run_of(about, &*fit);
     let drawing = lehr_report::drawing(&run, data, &*fit).expect("every method has a picture");
     let svg = String::from_utf8(drawing.bytes(Format::Svg)).unwrap();
     expect_well_formed(kept, &svg);
@@ -245,15 +257,54 @@ fn dissimilarities_stand_in_the_order_of_their_tree_and_items_have_names() {
 }
 
 #[test]
-fn a_method_without_pictures_has_its_figures_and_its_tables() {
-    let text = "x,<b>y</b>\n0,1\n1,0\n10,11\n11,10\n";
+fn a_method_without_a_layout_has_its_figures_its_tables_and_a_picture_of_its_centres() {
+    let text = "x,<b>y</b>\n0,1\n1,0\n10,11\n11,10\n10,10\n";
     let batches = Batches::new(text.as_bytes(), "t.csv", &Selection::default()).unwrap();
-    let stream = Stream::begin(Box::new(batches), 4, Scale::None).unwrap().unwrap();
+    let stream = Stream::begin(Box::new(batches), 5, Scale::None).unwrap().unwrap();
     let (words, figures) = page("plain", "minibatch", Data::Stream(&stream), r#"{ "clusters": 2 }"#);
-    assert!(words.contains("<dt>Objective</dt><dd class=\"big\">0.5000000</dd>"), "{words}");
+    assert!(words.contains("<dt>Rows</dt><dd class=\"big\">5</dd>"), "{words}");
     assert!(words.contains("&lt;b&gt;y&lt;/b&gt;</th>"), "{words}");
     assert_eq!(words.matches("<tr><td>").count(), 2);
-    assert_eq!(figures, serde_json::json!({}));
+    let scene = &figures["picture"];
+    assert_eq!(scene["rows"], 2);
+    assert_eq!(scene["groupings"][0]["about"], json!(["60.0 % of the weight", "40.0 % of the weight"]));
+    let names: Vec<&Value> = scene["columns"].as_array().unwrap().iter().map(|column| &column["name"]).collect();
+    assert_eq!(names, ["x", "<b>y</b>", "weight", "spread"]);
+    assert_eq!(scene["columns"][2]["values"], lehr_report::packed::floats([3.0, 2.0].into_iter()));
+}
+
+#[test]
+fn what_only_readers_who_compare_runs_need_is_closed_in_every_report() {
+    let (rows, matrix) = (rows(), matrix());
+    let batches = Batches::new(&b"x,y\n0,1\n1,0\n10,11\n"[..], "t.csv", &Selection::default()).unwrap();
+    let stream = Stream::begin(Box::new(batches), 3, Scale::None).unwrap().unwrap();
+    let [rows, matrix, stream] = [Data::Rows(&rows), Data::Matrix(&matrix), Data::Stream(&stream)];
+    for (name, data, options) in [
+        ("cluster", rows, r#"{ "clusters": 3 }"#),
+        ("mixture", rows, r#"{ "components": 3 }"#),
+        ("gtm", rows, r#"{ "nodes": 6 }"#),
+        ("pairwise", matrix, r#"{ "clusters": 3 }"#),
+        ("kmedoids", matrix, r#"{ "clusters": 3 }"#),
+        ("hierarchy", matrix, r#"{ "clusters": 3 }"#),
+        ("hdbscan", matrix, "{}"),
+        ("embed", matrix, "{}"),
+        ("minibatch", stream, r#"{ "clusters": 2 }"#),
+    ] {
+        let (about, fit) = fitted(name, data, options);
+        let page = lehr_report::page(&run_of(about, &*fit), data, &*fit);
+        let (_, run) = page.split_once("The run</h2>").unwrap();
+        let (run, _) = run.split_once("<footer>").unwrap();
+        let (seen, closed) = run.split_once("<details>").unwrap();
+        for told in
+            ["some/points &amp; more.csv", "lehr cluster points.csv -k 3", "2026-11-18 ", " UTC", "<dt>Time</dt>"]
+        {
+            assert!(seen.contains(told), "{name}: {told}: {seen}");
+        }
+        for told in ["Fingerprint", "Engine", "Shared by", "Precision", "Regularisation", "Where the time went"] {
+            assert!(!seen.contains(told), "{name}: {told}");
+        }
+        assert!(closed.contains("Engine") && closed.contains("Where the time went"), "{name}: {closed}");
+    }
 }
 
 #[test]

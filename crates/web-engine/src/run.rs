@@ -157,7 +157,9 @@ pub fn run(request: &Request, bytes: &[u8], observer: &mut dyn Observer) -> Resu
     let run = Run {
         about,
         source: &request.name,
-        command: command.as_deref(),
+        command: None,
+        command_without_end: command.as_deref(),
+        finished: None,
         subject: None,
         weights: request.weights.as_deref(),
         ids: request.id.as_deref(),

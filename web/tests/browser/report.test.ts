@@ -1,7 +1,7 @@
 // Reports of finished runs, opened from disk in Chromium: what the command has written, drawn by the viewer.
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,6 +24,18 @@ function rows(): string {
   return `${points(300)}far,900,-700,1\n`;
 }
 
+/// Rows with seven columns, whose table of clusters has fourteen.
+function wide(rows: number): string {
+  let seed = 99;
+  const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
+  let text = 'name,people_per_km2,median_age,income,share_urban,households,rooms,elevation\n';
+  for (let row = 0; row < rows; row++) {
+    const values = Array.from({ length: 7 }, (_, column) => (1000 * (row % 4) * (column + 1) + 900 * random()).toFixed(2));
+    text += `row-${row},${values.join(',')}\n`;
+  }
+  return text;
+}
+
 beforeAll(async () => {
   browser = await openBrowser();
   writeFileSync(join(folder, 'points.csv'), rows());
@@ -44,8 +56,16 @@ beforeAll(async () => {
   const known = Array.from({ length: 300 }, (_, row) => (row % 4 ? `row-${row},${row % 3 ? '<b>a</b>' : ''},${row % 5 ? row * 1.5 : ''}\n` : ''));
   writeFileSync(join(folder, 'known.csv'), `id,kind,size\n${known.join('')}`);
   lehr('embed', 'd/dissimilarities.json', '--labels', 'known.csv', '--by', 'kind,size', '--out', 'known');
-  lehr('demo', 'chemistry', '--items', '300', '--out', 'chemistry');
-});
+  lehr('hierarchy', 'd/dissimilarities.json', '-k', '4', '--out', 'hierarchy');
+  lehr('hdbscan', 'd/dissimilarities.json', '--out', 'hdbscan');
+  writeFileSync(join(folder, 'new.csv'), points(60).replaceAll('row-', 'new-'));
+  lehr('place', 'new.csv', '--map', 'embed', '--among', 'points.csv', '--id', 'name', '--columns', 'x,y,z', '--out', 'place');
+  lehr('minibatch', 'points.csv', '--columns', 'x,y,z', '-k', '4', '--out', 'minibatch');
+  writeFileSync(join(folder, 'wide.csv'), wide(300));
+  lehr('cluster', 'wide.csv', '--id', 'name', '-k', '4', '--out', 'wide');
+  for (const demo of ['chemistry', 'genes', 'patients']) lehr('demo', demo, '--items', '300', '--out', demo);
+  lehr('demo', 'demography', '--out', 'demography');
+}, 240_000);
 
 afterAll(async () => {
   await browser?.close();
@@ -61,7 +81,16 @@ async function open(report: string, options: BrowserContextOptions = {}): Promis
   return { page, wrongs, close: () => context.close() };
 }
 
-const REPORTS = ['cluster', 'towns', 'kmeans', 'one', 'mixture', 'gtm', 'pairwise', 'kmedoids', 'hierarchy', 'embed', 'chemistry'];
+const REPORTS = [
+  'cluster', 'towns', 'kmeans', 'one', 'wide', 'mixture', 'gtm', 'minibatch',
+  'pairwise', 'kmedoids', 'hierarchy', 'hdbscan', 'embed', 'place', 'chemistry', 'genes', 'patients', 'demography',
+];
+
+/// Opens all closed parts of a page.
+async function unfold(page: Page): Promise<void> {
+  await page.locator('details').evaluateAll((all) => all.forEach((one) => ((one as HTMLDetailsElement).open = true)));
+  await page.waitForTimeout(150);
+}
 
 for (const scheme of ['light', 'dark'] as const) {
   for (const width of [390, 1280, 2560]) {
@@ -70,15 +99,108 @@ for (const scheme of ['light', 'dark'] as const) {
         const { page, wrongs, close } = await open(report, { colorScheme: scheme, viewport: { width, height: 900 } });
         await page.locator('.figure svg').first().waitFor();
         await page.waitForTimeout(150);
-        expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), report).toBeLessThanOrEqual(0);
-        expect(await axe(page), report).toEqual([]);
+        const over = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        expect(await over(), report).toBeLessThanOrEqual(0);
         if (process.env.LEHR_PICTURES) await page.screenshot({ path: join(process.env.LEHR_PICTURES, `report-${report}-${scheme}-${width}.png`), fullPage: true });
+        await unfold(page);
+        expect(await over(), `${report}, unfolded`).toBeLessThanOrEqual(0);
+        expect(await axe(page), report).toEqual([]);
         expect(wrongs, report).toEqual([]);
         await close();
       }
     });
   }
 }
+
+test('a table of fourteen columns uses the width of the window, and its first column stays in view', async () => {
+  // How many of the columns are seen without scrolling.
+  for (const [width, least] of [[390, 3], [1280, 11], [2560, 14]]) {
+    const { page, wrongs, close } = await open('wide', { viewport: { width, height: 900 } });
+    const table = page.locator('.scroll').filter({ has: page.locator('#clusters') });
+    const seen = () => table.evaluate((scroll) => {
+      const box = scroll.getBoundingClientRect();
+      return [...scroll.querySelectorAll('thead th')].map((head) => head.getBoundingClientRect()).filter(({ left, right }) => left >= box.left - 1 && right <= box.right + 1).length;
+    });
+    expect(await table.locator('thead th').count()).toBe(14);
+    expect(await seen(), `at ${width} px`).toBeGreaterThanOrEqual(least);
+    await table.evaluate((scroll) => (scroll.scrollLeft = scroll.scrollWidth));
+    for (const cell of [table.locator('thead th').first(), table.locator('tbody td').first()]) {
+      const [inner, outer] = [(await cell.boundingBox())!, (await table.boundingBox())!];
+      expect(inner.x - outer.x, `at ${width} px`).toBeGreaterThanOrEqual(-1);
+      expect(inner.x - outer.x, `at ${width} px`).toBeLessThanOrEqual(22);
+    }
+    // Lines of text and figures do not grow with the window.
+    const widest = (of: string) => page.locator(of).evaluateAll((all) => Math.max(...all.map((one) => one.getBoundingClientRect().width)));
+    expect(await widest('.note, .lead, .portraits li')).toBeLessThan(1000);
+    expect(await widest('.figure')).toBeLessThanOrEqual(1232);
+    expect(wrongs).toEqual([]);
+    await close();
+  }
+});
+
+test('the pages of genes, patients and compounds are at most 3,000 px long; what is closed is drawn when it opens', async () => {
+  for (const report of ['genes', 'patients', 'chemistry']) {
+    const { page, wrongs, close } = await open(report);
+    await page.locator('.figure svg').first().waitFor();
+    await page.waitForTimeout(150);
+    expect(await page.evaluate(() => document.documentElement.scrollHeight), report).toBeLessThanOrEqual(3000);
+    for (const [title, drawn] of [
+      ['The dissimilarities', '#heat canvas'], ['How the clusters came about', '#course svg'], ['How well the map fits', '#density svg'],
+    ]) {
+      expect(await page.locator(drawn).first().isVisible(), title).toBe(false);
+      await page.locator('summary').filter({ has: page.getByRole('heading', { name: title, exact: true }) }).click();
+      await expect.poll(async () => (await page.locator(drawn).first().boundingBox())?.width ?? 0, { message: title }).toBeGreaterThan(400);
+    }
+    expect(wrongs).toEqual([]);
+    await close();
+  }
+});
+
+test('every report tells its data, method, command, date and time; the other facts of its run are closed', async () => {
+  for (const report of ['cluster', 'mixture', 'gtm', 'minibatch', 'pairwise', 'hierarchy', 'embed', 'place']) {
+    const { page, close } = await open(report);
+    const run = page.getByRole('region', { name: 'The run', exact: true });
+    expect(await run.locator('.seen dt').allInnerTexts(), report).toEqual(['Data', 'Method', 'Command', 'Finished', 'Time']);
+    expect(await run.locator('.seen code').innerText()).toMatch(new RegExp(`^lehr ${report} (points|new)\\.csv|^lehr ${report} d/dissimilarities\\.json`));
+    expect(await run.locator('.sheets').isVisible(), report).toBe(false);
+    await run.getByText('All facts of the run').click();
+    expect(await run.locator('.sheets').isVisible(), report).toBe(true);
+    await close();
+  }
+});
+
+test('a report in a cell of a notebook, which is a sandboxed frame, is drawn, reacts and saves its picture', async () => {
+  // The frame that `model.show()` of the Python package returns.
+  const source = readFileSync(fileURLToPath(new URL('../../../python/lehr/report.py', import.meta.url)), 'utf8');
+  const frame = source.match(/return f'(<iframe srcdoc="\{page\}" .*<\/iframe>)'/)![1];
+  expect(frame).toContain('sandbox="allow-scripts allow-downloads"');
+  const escaped = readFileSync(join(folder, 'cluster/report.html'), 'utf8').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#x27;');
+  const cell = frame.replace('{page}', () => escaped).replace('{self.height}', '720').replace('{html.escape(self._title)}', 'report');
+  expect(cell.slice(-200)).not.toContain('{');
+  mkdirSync(join(folder, 'notebook'));
+  writeFileSync(join(folder, 'notebook/report.html'), `<!doctype html><html lang="en"><title>notebook</title><body>${cell}</body></html>`);
+  const { page, wrongs, close } = await open('notebook');
+  const shown = page.frameLocator('iframe');
+  const cloud = shown.getByRole('application');
+  await cloud.locator('canvas').first().waitFor();
+  // The frame has an origin of its own, and cannot reach the notebook.
+  expect(await cloud.evaluate(() => [origin, window.frameElement])).toEqual(['null', null]);
+  const drawn = () => cloud.locator('canvas').first().evaluate(async (canvas) => {
+    const image = await createImageBitmap(canvas as HTMLCanvasElement);
+    const read = new OffscreenCanvas(image.width, image.height).getContext('2d')!;
+    read.drawImage(image, 0, 0);
+    const pixels = new Uint32Array(read.getImageData(0, 0, image.width, image.height).data.buffer);
+    return pixels.filter((pixel) => pixel !== pixels[0]).length;
+  });
+  await expect.poll(drawn).toBeGreaterThan(1000);
+  await shown.getByRole('button', { name: /^Select the rows of cluster 1/ }).click();
+  await shown.getByRole('heading', { name: '100 rows selected' }).waitFor();
+  const saved = page.waitForEvent('download');
+  await shown.getByRole('button', { name: /^Save .* as PNG$/ }).first().click();
+  expect((await saved).suggestedFilename()).toMatch(/\.png$/);
+  expect(wrongs).toEqual([]);
+  await close();
+});
 
 test('a cluster is picked in the table or the list, its rows have their names, and outliers stand at the edge', async () => {
   const { page, wrongs, close } = await open('cluster');

@@ -12,6 +12,9 @@ const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 export const COMMAND = process.env.LEHR_COMMAND ?? '';
 
+/// Whether a part that cannot run is a failure. `tools/web.py` reads the variable in the same way.
+export const IS_REQUIRED = !['', '0', 'false'].includes((process.env.LEHR_WEB_REQUIRED ?? '').toLowerCase());
+
 /// A folder with built files of the viewer. If it is set, pages and reports have these files, so you can test a change without building the command again.
 const BUILT = process.env.LEHR_WEB_BUILT;
 

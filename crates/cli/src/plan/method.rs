@@ -20,7 +20,10 @@ use crate::arguments::{
 };
 use crate::exit::{Failure, Kind, as_typed};
 use crate::figure::FigureFile;
-use crate::plan::{command_without_end, execution, frame, of_bits_only, resume_command, spill_of, stays_in_memory};
+use crate::plan::{
+    command_without_end, command_without_results, execution, frame, of_bits_only, resume_command, spill_of,
+    stays_in_memory,
+};
 use crate::resume::{Repeated, checkpoint_of};
 
 /// The name of standard input.
@@ -59,6 +62,8 @@ pub struct MethodPlan {
     pub resume_command: String,
     /// The typed command without the number of clusters, the stopping criteria and the folder of results. A report
     /// shows it with another number.
+    pub command_without_end: String,
+    /// The typed command without the folder of results.
     pub command: String,
 }
 
@@ -347,7 +352,8 @@ impl MethodPlan {
             execution,
             layout,
             resume_command: resume_command(line, &out),
-            command: command_without_end(line),
+            command_without_end: command_without_end(line),
+            command: command_without_results(line),
             out,
             force: results.force,
             json: results.json,

@@ -48,6 +48,8 @@ pub struct PlacePlan {
     pub quiet: bool,
     /// The command that continues this run after it was stopped.
     pub resume_command: String,
+    /// The typed command without the folder of results.
+    pub command: String,
 }
 
 impl PlacePlan {
@@ -79,6 +81,7 @@ impl PlacePlan {
             interpolation: Interpolation { neighbours, leaves_out: true, ..Interpolation::default() },
             execution,
             resume_command: super::resume_command(typed, &out),
+            command: super::command_without_results(typed),
             out,
             resumed: arguments.resume,
             force: arguments.force,

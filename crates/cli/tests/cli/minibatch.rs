@@ -28,7 +28,7 @@ fn files_say_what_can_be_checked_on_paper() {
     let sandbox = Sandbox::with("t.csv", "x\n0\n1\n10\n11\n2\n14\n");
     let outcome = sandbox.lehr(&["minibatch", "t.csv", "-k", "2", "--batch-rows", "4", "--quiet"]).succeeded();
     assert_eq!(outcome.stderr, "");
-    assert_eq!(sandbox.list("lehr-minibatch"), ["centers.csv", "model.json", "summary.json"]);
+    assert_eq!(sandbox.list("lehr-minibatch"), ["centers.csv", "model.json", "report.html", "summary.json"]);
     let said: Vec<&str> = outcome.stdout.lines().collect();
     // 4 rows at 0.5 from their centre, then 1.5 and 3.5.
     assert_eq!(said[0], "6 rows in 2 clusters; root mean square distance to the centre 1.607");
@@ -191,7 +191,7 @@ fn ctrl_c_and_worse_leave_a_checkpoint_from_which_the_same_stream_goes_on_to_the
         assert!(other.code == 3 && other.stderr.contains("written for other data"), "{}", other.stderr);
         assert_eq!(sandbox.list("lehr-minibatch"), ["checkpoint"]);
         fed(&sandbox, &again, text.as_bytes()).succeeded();
-        assert_eq!(sandbox.list("lehr-minibatch"), ["centers.csv", "model.json", "summary.json"]);
+        assert_eq!(sandbox.list("lehr-minibatch"), ["centers.csv", "model.json", "report.html", "summary.json"]);
         assert_eq!(sandbox.summary("lehr-minibatch")["execution"]["resumed"], true);
         fed(&sandbox, &[&PIPE[..], &["--quiet", "--out", "whole"]].concat(), text.as_bytes()).succeeded();
         assert!(results(&sandbox, "lehr-minibatch") == results(&sandbox, "whole"), "the same bytes after {signal}");
@@ -288,8 +288,7 @@ fn results_of_another_method_are_not_replaced() {
     let hint = format!("hint: continue with: lehr {} --resume both", PIPE.join(" "));
     assert!(said.contains(&hint), "{said}");
     let outcome = fed(&sandbox, &[&PIPE[..], &["--resume", "both"]].concat(), table(100_000).as_bytes()).succeeded();
-    let note =
-        "replaced results of lehr cluster in both, of which labels.csv, marks.csv, outliers.csv, report.html stayed";
+    let note = "replaced results of lehr cluster in both, of which labels.csv, marks.csv, outliers.csv stayed";
     assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
     sandbox.lehr(&[&LINE[..], &["--quiet"]].concat()).succeeded();
     let outcome = sandbox.lehr(&[&LINE[..], &["--quiet", "--json"]].concat()).succeeded();

@@ -1,15 +1,17 @@
-//! The report of `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`: the map, the matrix, the clusters
-//! with their known classes, and the time of each stage.
+//! The report of `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`: the map, and the clusters with their
+//! known classes. The matrix, the annealing, the fit of the map and the stages are closed at first. With them open, the
+//! page would be 5,000 pixels long.
 
 use lehr_methods::Classes;
 use lehr_methods::numbers::{counted, duration, grouped, share, significant};
 use lehr_mining::agreement::Agreement;
 use lehr_mining::enrichment::Enrichment;
 use lehr_report::figure::Figures;
-use lehr_report::markup::{Page, section, swatch, table};
-use lehr_report::pairs;
+use lehr_report::markup::{Fold, Page, section, swatch, table};
+use lehr_report::{pairs, run_section};
 use maud::{Markup, Render, html};
 
+use super::Subject;
 use super::found::{Found, in_rich, knowledge};
 
 /// Returns the whole report. `stages` holds the seconds that each stage took so far.
@@ -45,22 +47,33 @@ pub fn page(found: &Found<'_>, stages: &[(&'static str, f64)]) -> String {
         let index = significant(agreement.adjusted_rand, 3);
         lead += &format!(" Clusters and known {} agree by an adjusted Rand index of {index}.", known.name);
     }
+    // The table of active compounds tells the clusters, too, with their structures.
+    let fold = if found.enrichment.is_some() { Fold::Closed } else { Fold::Open };
     let main = html! {
         (pairs::map_section(subject.about(), &application.ids, map, &classes, structures, &mut figures))
-        (pairs::heat_section(found.matrix, &model.labels, &application.ids, &mut figures))
-        (pairs::clusters_table(&application.ids, model, None))
+        (pairs::clusters_table(fold, &application.ids, model, None))
         @if let Some(enrichment) = found.enrichment {
             (enrichment_table(found, enrichment))
         } @else if let (Some(known), Some(agreement)) = (&application.known, found.agreement) {
             (agreement_table(known, agreement))
         }
         @if !found.marks.is_empty() { (marks_table(found)) }
-        (pairs::growth_section(model, None, &mut figures))
-        (pairs::fit_sections(map, shepard, &mut figures))
-        (stages_table(stages))
+        (pairs::heat_section(Fold::Closed, found.matrix, &model.labels, &application.ids, &mut figures))
+        (pairs::growth_section(Fold::Closed, model, None, &mut figures))
+        (pairs::fit_sections(Fold::Closed, map, shepard, &mut figures))
+        (run_section::of_facts(&told(subject, stages), stages_table(stages)))
     };
     let (headline, source, warnings) = (&headline, subject.about(), found.warnings);
     Page { headline, source, lead: lead.render(), warnings, main, figures }.html()
+}
+
+/// Returns the facts about the run that every reader sees.
+fn told(subject: Subject, stages: &[(&'static str, f64)]) -> Vec<(&'static str, String)> {
+    vec![
+        ("Data and method", format!("{}.", subject.about())),
+        ("Finished", run_section::finished(lehr_sync::unix_ms() as f64 / 1000.0)),
+        ("Time", duration(stages.iter().map(|(_, seconds)| seconds).sum())),
+    ]
 }
 
 fn enrichment_table(found: &Found<'_>, enrichment: &Enrichment) -> Markup {
@@ -148,10 +161,5 @@ fn stages_table(stages: &[(&'static str, f64)]) -> Markup {
             tr { td.words { (stage) } td { (duration(*seconds)) } td { (share(*seconds, total)) } }
         }
     };
-    section(
-        "stages",
-        "The time of each stage",
-        "",
-        table("times", "The time of each stage", ["stage\t", "time", "share"], rows),
-    )
+    table("times", "The time of each stage", ["stage\t", "time", "share"], rows)
 }
