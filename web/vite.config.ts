@@ -10,9 +10,9 @@ export default defineConfig({
     modulePreload: false,
     cssCodeSplit: false,
     reportCompressedSize: false,
-    // `output.minify` does it, for the files of all formats.
+    // `output.minify` does it for scripts of all formats.
     minify: false,
-    cssMinify: false,
+    cssMinify: 'lightningcss',
     rolldownOptions: {
       output: {
         entryFileNames: 'app.js',

@@ -21,7 +21,7 @@ export default defineConfig({
     cssCodeSplit: false,
     reportCompressedSize: false,
     minify: false,
-    cssMinify: false,
+    cssMinify: 'lightningcss',
     rolldownOptions: {
       input: 'src/report.tsx',
       output: {

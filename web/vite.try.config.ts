@@ -13,7 +13,7 @@ export default defineConfig({
     cssCodeSplit: false,
     reportCompressedSize: false,
     minify: false,
-    cssMinify: false,
+    cssMinify: 'lightningcss',
     rolldownOptions: {
       input: 'src/try/page.tsx',
       output: {
