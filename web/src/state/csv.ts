@@ -36,11 +36,13 @@ export interface Look {
   delimiter: string;
   /// The number of lines above the names, such as a title.
   above: number;
+  /// The number of the line with the names. Empty lines count.
+  line: number;
   hasNames: boolean;
   names: string[];
   rows: string[][];
   /// For each column, the kind of most of its first values, or `empty` if it has none.
-  kinds: ('number' | 'text' | 'empty')[];
+  kinds: ('number' | 'date' | 'text' | 'empty')[];
   /// Whether a column of numbers has gaps: fields that are empty, or texts such as `NA`.
   hasGaps: boolean;
   /// Whether there are no lines above the names, and all fields are gaps or numbers as a program writes them.
@@ -53,8 +55,9 @@ const DELIMITERS = [',', ';', '\t', '|'];
 /// The maximum number of lines to examine.
 const LOOKED_AT = 101;
 
-/// Returns the fields of the first `most` lines of a text, without empty lines. The last line may be incomplete.
-export function split(text: string, delimiter: string, most: number): string[][] {
+/// Returns the fields of the first `most` lines of a text, without empty lines. The last line may be incomplete. Adds the number of each line to `lines`.
+export function split(text: string, delimiter: string, most: number, lines: number[] = []): string[][] {
+  let line = 1;
   const rows: string[][] = [];
   let fields: string[] = [];
   let value = '';
@@ -69,8 +72,9 @@ export function split(text: string, delimiter: string, most: number): string[][]
     else if (letter === delimiter) [fields, value] = [[...fields, value], ''];
     else if (letter === '\n') {
       fields.push(value.replace(/\r$/, ''));
-      if (fields.length > 1 || fields[0] !== '') rows.push(fields);
+      if (fields.length > 1 || fields[0] !== '') lines.push(line), rows.push(fields);
       [fields, value] = [[], ''];
+      line++;
     } else value += letter;
   }
   if ((value !== '' || fields.length) && rows.length < most) rows.push([...fields, value]);
@@ -83,6 +87,8 @@ const isGap = (text: string) => /^\s*(|na|n\/a|nan|null|none|\?|-|\.)\s*$/i.test
 /// result counts.
 const isMeasure = (text: string) => isNumber(text) || /^[-+−(]?\s*(£|€|\$|¥)?\s*[-+−]?\d[\d.,'  ]*\s*(%|£|€|\$|¥)?\s*\)?$/.test(text.trim());
 
+const isDate = (text: string) => /^\s*(\d{4}-\d\d?-\d\d?|\d\d?([./])\d\d?\2\d{4})(?!\d)/.test(text);
+
 /// Returns the most frequent number of fields of a line.
 function usual(rows: string[][]): number {
   const counts = new Map<number, number>();
@@ -92,12 +98,13 @@ function usual(rows: string[][]): number {
 
 /// Examines the beginning of a table. The node examines it again, and its result counts.
 export function look(text: string): Look {
-  let best = { delimiter: ',', rows: [] as string[][], width: 0, score: -1 };
+  let best = { delimiter: ',', rows: [] as string[][], lines: [] as number[], width: 0, score: -1 };
   for (const delimiter of DELIMITERS) {
-    const rows = split(text.replace(/^\uFEFF/, ''), delimiter, LOOKED_AT);
+    const lines: number[] = [];
+    const rows = split(text.replace(/^\uFEFF/, ''), delimiter, LOOKED_AT, lines);
     const width = usual(rows);
     const score = width > 1 ? width * rows.filter((one) => one.length === width).length : 0;
-    if (score > best.score) best = { delimiter, rows, width, score };
+    if (score > best.score) best = { delimiter, rows, lines, width, score };
   }
   // The names are in the first line that has the usual number of fields and at least two that are not empty. Lines above it are titles.
   const above = Math.max(0, best.rows.findIndex((one) => one.length === best.width && one.filter((text) => text.trim()).length > 1));
@@ -112,10 +119,11 @@ export function look(text: string): Look {
     const numbers = full.filter(isMeasure).length;
     if (!full.every(isNumber)) isPlain = false;
     if (!full.length) return 'empty' as const;
+    if (full.every(isDate)) return 'date' as const;
     if (numbers * 2 <= full.length) return 'text' as const;
     hasGaps ||= full.length < values.length;
     return 'number' as const;
   });
   const ids = kinds.findIndex((kind, at) => kind === 'text' && rows.length > 1 && new Set(rows.map((one) => one[at])).size === rows.length);
-  return { delimiter: best.delimiter, above, hasNames, names, rows, kinds, hasGaps, isPlain, ids };
+  return { delimiter: best.delimiter, above, line: best.lines[above] ?? 1, hasNames, names, rows, kinds, hasGaps, isPlain, ids };
 }

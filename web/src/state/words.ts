@@ -11,14 +11,15 @@ export function bytes(value: number): string {
   return `${value >= 100 || at === 0 ? Math.round(value) : value.toPrecision(2)} ${units[at]}`;
 }
 
-/// Formats a value, a number with `digits` significant digits. Texts stay as they are.
+/// Formats a value, a number with `digits` significant digits, but at least to the unit below 1e9. Texts stay as they are.
 export function figure(value: unknown, digits = 5): string {
   if (typeof value !== 'number') return value == null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
   if (Number.isNaN(value)) return '–';
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return count(value);
   const size = Math.abs(value);
-  if (size >= 1e6 || size < 1e-4) return Number(value.toPrecision(digits - 1)).toExponential().replace('e+', 'e');
-  return String(Number(value.toPrecision(digits)));
+  if (size >= 1e9 || size < 1e-4) return Number(value.toPrecision(digits - 1)).toExponential().replace('e+', 'e');
+  const short = Number(value.toPrecision(Math.max(digits, Math.floor(Math.log10(size)) + 1)));
+  return size < 1000 ? String(short) : short.toLocaleString('en-GB', { maximumFractionDigits: 9 });
 }
 
 export function duration(ms: number): string {
@@ -36,6 +37,11 @@ export function when(unixMs: number): string {
   return date.toDateString() === new Date().toDateString()
     ? time
     : `${date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })} ${time}`;
+}
+
+/// Formats a flag that is a number.
+export function yes(value: unknown): string {
+  return value ? 'yes' : 'no';
 }
 
 /// Converts a name such as `sum_of_squares` to words.

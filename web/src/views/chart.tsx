@@ -63,6 +63,18 @@ export function tens(low: number, high: number, most: number): number[] {
   return Array.from({ length: Math.floor((last - first) / every) + 1 }, (_, at) => 10 ** (first + at * every));
 }
 
+/// Returns the texts of round numbers at equal distances, with as many digits as tell neighbours apart.
+export function labels(values: number[]): string[] {
+  const [step, size] = [Math.abs(values[1] - values[0]), Math.max(...values.map(Math.abs))];
+  const digits = step > 0 ? Math.ceil(Math.log10(size / step)) + 2 : 0;
+  return values.map((value) => figure(value, Math.min(15, Math.max(4, digits))));
+}
+
+/// Returns ticks, only whole numbers if all values are whole.
+function fitting(found: number[], values: number[]): number[] {
+  return values.every(Number.isInteger) ? found.filter(Number.isInteger) : found;
+}
+
 export function Chart({ title, xName, x, y, isLogX, isLogY, isFalling, isStepped, dots, best, marks, now, look }: Line) {
   const frame = useRef<HTMLDivElement>(null);
   const width = useSignal(480);
@@ -89,9 +101,11 @@ export function Chart({ title, xName, x, y, isLogX, isLogY, isFalling, isStepped
     const p = (scale(value) - scale(lowX)) / (scale(highX) - scale(lowX));
     return isFalling ? 1 - p : p;
   };
-  const isWhole = ys.every(Number.isInteger);
+  const [ticksX, ticksY] = [isLogX ? tens(lowX, highX, 5) : fitting(ticks(lowX, highX, 5), xs), isLogY ? tens(lowY, highY, 4) : fitting(ticks(lowY, highY, 4), ys)];
+  const [labelsX, labelsY] = [labels(ticksX), labels(ticksY)];
+  const left = Math.max(ROOM.left, 12 + 7 * Math.max(0, ...labelsY.map(({ length }) => length)));
   const inset = dots ? 10 : 0;
-  const pixelX = (value: number) => ROOM.left + inset + part(value) * (wide - ROOM.left - ROOM.right - 2 * inset);
+  const pixelX = (value: number) => left + inset + part(value) * (wide - left - ROOM.right - 2 * inset);
   const pixelY = (value: number) =>
     HEIGHT - ROOM.bottom - inset - ((upwards(value) - upwards(lowY)) / (upwards(highY) - upwards(lowY))) * (HEIGHT - ROOM.top - ROOM.bottom - 2 * inset);
   // If the temperature rises, a second course begins, which has its own line.
@@ -107,11 +121,11 @@ export function Chart({ title, xName, x, y, isLogX, isLogY, isFalling, isStepped
   const place = at.value ?? (now != null && pairs.length && (!isLogX || now > 0) ? nearest(now) : null);
   const reading = place !== null && pairs[place] ? pairs[place] : pairs[best !== undefined && pairs[best] ? best : pairs.length - 1];
   const find = (clientX: number) => {
-    const left = frame.current!.getBoundingClientRect().left;
+    const from = frame.current!.getBoundingClientRect().left;
     if (!pairs.length) return;
     let [best, least] = [0, Infinity];
     pairs.forEach(([value], index) => {
-      const apart = Math.abs(pixelX(value) - (clientX - left));
+      const apart = Math.abs(pixelX(value) - (clientX - from));
       if (apart < least) [best, least] = [index, apart];
     });
     at.value = best;
@@ -148,17 +162,17 @@ export function Chart({ title, xName, x, y, isLogX, isLogY, isFalling, isStepped
         {pairs.length === 0 && <p class="note">There is nothing to draw.</p>}
         {pairs.length > 0 && (
           <svg width={wide} height={HEIGHT} aria-hidden="true">
-            {(isLogY ? tens(lowY, highY, 4) : ticks(lowY, highY, 4).filter((value) => !isWhole || Number.isInteger(value))).map((value) => (
+            {ticksY.map((value, at) => (
               <g key={value}>
-                <line class="gridline" x1={ROOM.left} x2={wide - ROOM.right} y1={pixelY(value)} y2={pixelY(value)} />
-                <text x={ROOM.left - 8} y={pixelY(value) + 4} text-anchor="end">
-                  {figure(value, 4)}
+                <line class="gridline" x1={left} x2={wide - ROOM.right} y1={pixelY(value)} y2={pixelY(value)} />
+                <text x={left - 8} y={pixelY(value) + 4} text-anchor="end">
+                  {labelsY[at]}
                 </text>
               </g>
             ))}
-            {(isLogX ? tens(lowX, highX, 5) : ticks(lowX, highX, 5)).map((value) => (
+            {ticksX.map((value, at) => (
               <text key={value} x={pixelX(value)} y={HEIGHT - ROOM.bottom + 17} text-anchor="middle">
-                {figure(value, 4)}
+                {labelsX[at]}
               </text>
             ))}
             <text x={wide - ROOM.right} y={HEIGHT - 4} text-anchor="end">
@@ -169,14 +183,14 @@ export function Chart({ title, xName, x, y, isLogX, isLogY, isFalling, isStepped
             ))}
             {marks && marks.at.length > 0 && (
               <g>
-                <path class="split" d={`M${ROOM.left} ${HEIGHT - 5}h6.4l-3.2 -5z`} />
-                <text x={ROOM.left + 11} y={HEIGHT - 4}>{marks.name}</text>
+                <path class="split" d={`M${left} ${HEIGHT - 5}h6.4l-3.2 -5z`} />
+                <text x={left + 11} y={HEIGHT - 4}>{marks.name}</text>
               </g>
             )}
-            {isLater && (
+            {/[LH]/.test(paths[1]) && (
               <g>
-                <path class="curve later" d={`M${ROOM.left + (marks?.at.length ? 62 : 0)} ${HEIGHT - 8}h18`} />
-                <text x={ROOM.left + (marks?.at.length ? 86 : 24)} y={HEIGHT - 4}>hardening</text>
+                <path class="curve later" d={`M${left + (marks?.at.length ? 62 : 0)} ${HEIGHT - 8}h18`} />
+                <text x={left + (marks?.at.length ? 86 : 24)} y={HEIGHT - 4}>hardening</text>
               </g>
             )}
             {dots !== 'alone' && <path class="curve" d={paths[0]} />}

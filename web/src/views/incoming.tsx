@@ -34,9 +34,9 @@ function usable(found: Look | null, format: string): Set<string> {
   return new Set(found?.names.filter((_, at) => format === 'table' || found.kinds[at] === 'number') ?? []);
 }
 
-function headed({ above, hasNames }: Look): string {
+function headed({ above, line, hasNames }: Look): string {
   if (!hasNames) return 'no names in the first row';
-  return above === 0 ? 'names in the first row' : `names in line ${above + 1}, below ${above === 1 ? 'a title' : `${above} lines`}`;
+  return above === 0 ? 'names in the first row' : `names in line ${line}, below ${above === 1 ? 'a title' : `${above} lines`}`;
 }
 
 /// The number of bytes of a file that are examined.

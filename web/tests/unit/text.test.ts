@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { comment, csvOf, field, look, row, shortest, split } from '../../src/state/csv.ts';
 import { bytes, cure, duration, figure } from '../../src/state/words.ts';
-import { ticks } from '../../src/views/chart.tsx';
+import { labels, tens, ticks } from '../../src/views/chart.tsx';
 import { nameOf } from '../../src/views/incoming.tsx';
 import { measured } from '../../src/views/node.tsx';
 
@@ -22,6 +22,15 @@ test('numbers of single precision have the digits that were written', () => {
 test('a title that a spreadsheet padded with delimiters is no line of names', () => {
   const { above, names } = look('Customer report;;\n;;\nid;spend;city\n1;2,5;Bern\n2;3,5;Chur\n');
   expect([above, names]).toEqual([2, ['id', 'spend', 'city']]);
+  // An empty line is no line of the title, but it counts when the page says in which line the names are.
+  const spaced = look('Customer report\n\nid,spend\n1,2.5\n2,3\n');
+  expect([spaced.above, spaced.line]).toEqual([1, 3]);
+  expect(look('a,b\n1,2\n').line).toBe(1);
+});
+
+test('a column of dates is one, and a column of versions or numbers is none', () => {
+  const { kinds } = look('a,b,c,d,e\n2024-01-31,31/01/2024,v1.2.3,20240131,2024-01-31T10:00\n2024-02-01,1.2.2024,v1.2.4,20240201,2024-02-01T11:30\n');
+  expect(kinds).toEqual(['date', 'date', 'text', 'number', 'date']);
   expect(look('a\n1\n2\n').above).toBe(0);
 });
 
@@ -52,7 +61,10 @@ test('an export is recognised: a title above the names, money, per cent, texts a
 
 test('numbers are short and still tell values apart', () => {
   expect([0, 1234567, 0.1 + 0.2, 1e-9, 123456789.5, NaN, null, 'x', [1]].map((value) => figure(value))).toEqual(
-    ['0', '1,234,567', '0.3', '1e-9', '1.235e8', '–', '', 'x', '[1]']);
+    ['0', '1,234,567', '0.3', '1e-9', '123,456,790', '–', '', 'x', '[1]']);
+  // Below 1e9, numbers stand as people write them, whole to the unit.
+  expect([1542391.1, 1542391.25, -26256.34, 1234.5678, 999.99994, 2.5e9].map((value) => figure(value, 6))).toEqual(['1,542,391', '1,542,391', '-26,256.3', '1,234.57', '1000', '2,500,000,000']);
+  expect(figure(26256.34, 3)).toBe('26,256');
   expect([999, 1000, 8650486].map(bytes)).toEqual(['999 B', '1.0 kB', '8.7 MB']);
   expect([500, 61_000, 3_700_000].map(duration)).toEqual(['500 ms', '1 min 1 s', '1 h 1 min']);
 });
@@ -70,6 +82,18 @@ test('ticks are round, inside, and few', () => {
     expect(found.length).toBeLessThan(12);
     for (const value of found) expect(value >= low - 1e-12 * high && value <= high * (1 + 1e-9)).toBe(true);
   }
+});
+
+test('the labels of neighbouring ticks differ, and say the ticks', () => {
+  for (const [low, high] of [[-4.0742, -4.0737], [-4.07421, -4.07419], [0, 3], [1e8, 1e8 + 3], [0.25, 0.75], [-3e-7, 2e-7], [12345.6, 12345.7]]) {
+    const values = ticks(low, high, 4);
+    const told = labels(values);
+    expect(new Set(told).size, told.join(' ')).toBe(values.length);
+    told.forEach((text, at) => expect(Number(text.replaceAll(',', '')), text).toBeCloseTo(values[at], 9));
+  }
+  expect(labels(ticks(0, 10, 5))).toEqual(['0', '2', '4', '6', '8', '10']);
+  expect(labels(tens(1, 1000, 5))).toEqual(['1', '10', '100', '1,000']);
+  expect(labels([3])).toEqual(['3']);
 });
 
 test('a file becomes a name that the node takes', () => {
