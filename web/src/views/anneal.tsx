@@ -5,13 +5,13 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import { first, growth, places, stays, widest, type Split, type Stay, type Step } from '../state/course.ts';
 import { count, figure } from '../state/words.ts';
-import { Chart } from './chart.tsx';
+import { Chart, labels, tens } from './chart.tsx';
 import { groundOfPage, Save, standalone } from './save.tsx';
 import { AsTable } from './table.tsx';
 
 export { Chart };
 
-const HEIGHT = { strip: 34, tree: 180, branch: 34 };
+const HEIGHT = { strip: 34, tree: 180, branch: 34, axis: 34 };
 const ROOM = { left: 12, right: 12 };
 /// The milliseconds between two steps while the replay plays.
 const PACE = 90;
@@ -53,6 +53,7 @@ export function Anneal({ steps, splits, unit, keep }: { steps: Step[]; splits: S
   };
   const stay = lasting.find(({ last }) => last >= place)!;
   const x = steps.map(({ temperature }) => temperature);
+  const hardens = x.some((temperature, at) => at > 0 && temperature > x[at - 1]);
   const said = `${count(now.clusters)} ${now.clusters === 1 ? 'cluster' : 'clusters'} at ${figure(now.temperature, 4)}${unit ? ` ${unit}` : ''}`;
   return (
     <div class="anneal">
@@ -66,12 +67,13 @@ export function Anneal({ steps, splits, unit, keep }: { steps: Step[]; splits: S
         <span class="soft">step {count(place + 1)} of {count(falling.length)}; this number lasted from {figure(stay.from, 4)} to {figure(stay.to, 4)}</span>
       </div>
       {keep(now.clusters, now.temperature)}
-      <Tree falling={falling} lasting={lasting} splits={splits} now={now.temperature} look={look} />
+      <Tree over={over} falling={falling} lasting={lasting} splits={splits} now={now.temperature} look={look} />
       <div class="pair">
         <Chart title="Clusters" xName={over} x={x} y={steps.map(({ clusters }) => clusters)} isLogX isFalling isStepped now={now.temperature} look={look}
           marks={{ at: splits.map(({ temperature }) => temperature), name: 'split' }} />
         <Chart title={unit ? `Free energy (${unit})` : 'Free energy'} xName={over} x={x} y={steps.map(({ freeEnergy }) => freeEnergy)} isLogX isFalling isLogY={isWide(falling)} now={now.temperature} look={look} />
       </div>
+      {hardens && <p class="note">Dotted: the hardening after the annealing. The result and its figures are those at its end.</p>}
     </div>
   );
 }
@@ -83,7 +85,7 @@ function isWide(steps: Step[]): boolean {
 }
 
 /// Shows how long each number of clusters lasted, with the tree of splits above, on one axis of temperatures.
-function Tree({ falling, lasting, splits, now, look }: { falling: Step[]; lasting: Stay[]; splits: Split[]; now: number; look: (temperature: number) => void }) {
+function Tree({ over, falling, lasting, splits, now, look }: { over: string; falling: Step[]; lasting: Stay[]; splits: Split[]; now: number; look: (temperature: number) => void }) {
   const frame = useRef<HTMLDivElement>(null);
   const wide = useSignal(600);
   useEffect(() => {
@@ -96,10 +98,15 @@ function Tree({ falling, lasting, splits, now, look }: { falling: Step[]; lastin
   const across = wide.value - ROOM.left - ROOM.right;
   const x = (temperature: number) => ROOM.left + (across * Math.log(hot / Math.min(hot, Math.max(cold, temperature)))) / Math.log(hot / cold);
   const hasTree = splits.length > 0;
-  const top = hasTree ? Math.min(HEIGHT.tree, 28 + HEIGHT.branch * place.length) : 0;
+  const top = hasTree ? Math.min(HEIGHT.tree, 28 + HEIGHT.branch * place.length) : 12;
   const y = (component: number) => 12 + ((top - 28) * (place[component] + 0.5)) / place.length;
   const branches = [{ temperature: hot, parent: 0, end: null, into: null }, ...splits];
-  const height = top + HEIGHT.strip;
+  const bottom = top + HEIGHT.strip;
+  const height = bottom + HEIGHT.axis;
+  const marked = tens(cold, hot, 5);
+  const said = labels(marked);
+  const isRight = x(now) > wide.value / 2;
+  let taken = 0;
   const longest = widest(lasting);
   return (
     <div class="course">
@@ -118,15 +125,23 @@ function Tree({ falling, lasting, splits, now, look }: { falling: Step[]; lastin
           ))}
           {lasting.map((one) => {
             const [from, to] = [x(one.from), x(one.to)];
+            const [middle, half] = [(from + to) / 2, 4 * String(one.clusters).length + 3];
+            const isInside = to - from > 2 * half - 2;
+            // A number too wide for its stretch stands above it, if there is room beside the numbers before it.
+            const isAbove = !isInside && middle - half >= taken;
+            if (isAbove) taken = middle + half;
             return (
               <g key={one.last} class={one === longest ? 'stay widest' : 'stay'}>
                 <rect x={from} y={top + 6} width={Math.max(1, to - from - 1)} height="22" />
-                {to - from > 9 * String(one.clusters).length + 4 && <text x={(from + to) / 2} y={top + 21} text-anchor="middle">{one.clusters}</text>}
+                {(isInside || isAbove) && <text x={middle} y={isInside ? top + 21 : top + 2} text-anchor="middle">{one.clusters}</text>}
                 <title>{`${one.clusters}: from ${figure(one.from, 4)} to ${figure(one.to, 4)}`}</title>
               </g>
             );
           })}
-          <line class="cross" x1={x(now)} x2={x(now)} y1="0" y2={height} />
+          <line class="cross" x1={x(now)} x2={x(now)} y1="0" y2={bottom} />
+          <text x={x(now) + (isRight ? -6 : 6)} y="10" text-anchor={isRight ? 'end' : 'start'}>shown: {figure(now, 4)}</text>
+          {marked.map((value, at) => <text key={value} x={x(value)} y={bottom + 13} text-anchor="middle">{said[at]}</text>)}
+          <text x={wide.value - ROOM.right} y={height - 5} text-anchor="end">{over} →</text>
         </svg>
       </div>
       {splits.some(({ end }) => end !== null) && <p class="note">A dotted line shows that two clusters merged again.</p>}

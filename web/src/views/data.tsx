@@ -109,7 +109,7 @@ function Uploads({ path, uploads }: { path: string; uploads: [string, Upload][] 
             <div class="tools">
               <b>{name}</b>
               <span class={`state ${one.state}`}>{one.state}</span>
-              <span class="soft">{bytes(one.offset)}{one.bytes ? ` of ${bytes(one.bytes)}` : ''}</span>
+              {one.state !== 'failed' && <span class="soft">{bytes(one.offset)}{one.bytes ? ` of ${bytes(one.bytes)}` : ''}</span>}
               <button type="button" onClick={() => forget(name)}>Forget<span class="unseen"> {name}</span></button>
             </div>
             {one.fault && <Trouble error={one.fault.reason} />}

@@ -9,13 +9,13 @@ import { exploring, known } from '../state/lineage.ts';
 import { datasetsPath, documentOf, heardOf, methods, recall, type Datasets, type Job, type Jobs, type Service } from '../state/node.ts';
 import { say } from '../state/notice.ts';
 import { go, route, written } from '../state/route.ts';
-import { capital, count, duration, figure, when, words } from '../state/words.ts';
+import { capital, count, duration, figure, when, words, yes } from '../state/words.ts';
 import type { Line } from './chart.tsx';
 import { curvesOf } from './curves.ts';
 import { Trouble, Warnings } from './fault.tsx';
 import { Options, isRight, options, type Typed } from './form.tsx';
 import { ReportLink, Reports } from './reports.tsx';
-import { Rows } from './table.tsx';
+import { FLAGS, Rows } from './table.tsx';
 
 interface Listed {
   service: string;
@@ -28,7 +28,7 @@ const PAGE = 50;
 /// The tables of a result that come first, in this order.
 const ORDER = ['centers', 'components', 'outliers', 'marks', 'numbers', 'labels'];
 /// Titles of the tables of results whose names are hard to understand.
-const TITLES: Record<string, string> = { centers: 'clusters', history: 'each step', labels: 'cluster of each row', marks: 'what sets them apart', numbers: 'other numbers of clusters' };
+const TITLES: Record<string, string> = { centers: 'clusters', history: 'each step', labels: 'cluster of each row', shepard: 'distances before and after', marks: 'what sets them apart', numbers: 'other numbers of clusters' };
 
 /// The module of the curves. It is loaded when a curve is first needed, so the page itself loads faster.
 const curves = signal<typeof import('./anneal.tsx') | null>(null);
@@ -115,7 +115,7 @@ function List({ jobs, chosen }: { jobs: Listed[]; chosen?: Listed }) {
               <tr>
                 <th scope="col">Job</th>
                 <th scope="col">State</th>
-                <th scope="col">Data</th>
+                <th scope="col" class="roomy">Data</th>
                 <th scope="col" class="roomy">Queued</th>
                 <th scope="col" class="number roomy">Took</th>
                 <th scope="col"><span class="unseen">Actions</span></th>
@@ -124,11 +124,11 @@ function List({ jobs, chosen }: { jobs: Listed[]; chosen?: Listed }) {
             <tbody>
               {found.slice(at * PAGE, (at + 1) * PAGE).map((one) => (
                 <tr key={`${one.service} ${one.id}`} class={chosen === one ? 'on' : ''}>
-                  <td>
+                  <td class="narrow" data-of={Object.values(one.job.inputs).join(', ')}>
                     <a href={written('jobs', chosen === one ? {} : { service: one.service, job: one.id })}>{one.id}</a>
                   </td>
                   <td><State job={one.job} /></td>
-                  <td class="soft">{Object.values(one.job.inputs).join(', ')}</td>
+                  <td class="soft roomy">{Object.values(one.job.inputs).join(', ')}</td>
                   <td class="soft roomy">{when(one.job.times.queued_unix_ms)}</td>
                   <td class="number roomy">{took(one.job)}</td>
                   <td class="actions"><Actions {...one} isShort /></td>
@@ -207,9 +207,9 @@ function Detail({ service, id, job }: Listed) {
     const timer = setInterval(() => (now.value = Date.now()), 1000);
     return () => clearInterval(timer);
   }, [service, id, job.state]);
-  const rank = (name: string) => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
+  const rank = (name: string) => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length + Number(name === 'history'));
   const tables = Object.keys(job.outputs).filter((name) => name !== 'model' && name !== 'report').sort((a, b) => rank(a) - rank(b));
-  const shown = table.value ?? (tables.includes('centers') ? 'centers' : tables.find((name) => name !== 'labels') ?? tables[0]);
+  const shown = table.value ?? (tables.includes('centers') ? 'centers' : tables.find((name) => name !== 'labels' && name !== 'history') ?? tables[0]);
   const told = Object.entries(job.options).filter(([, value]) => value !== null);
   const fraction = job.progress?.fraction ?? 0;
   const spent = job.times.started_unix_ms ? now.value - job.times.started_unix_ms : 0;
@@ -227,9 +227,9 @@ function Detail({ service, id, job }: Listed) {
             {TITLES[name] ?? words(name)}
           </button>
         ))}
-        <a class="button" href={written('data', { set: job.outputs[shown] })}>Open as data set</a>
+        <a href={written('data', { set: job.outputs[shown] })}>Open as data set</a>
       </div>
-      <Rows datasets={datasets} name={job.outputs[shown]} caption={`${capital(TITLES[shown] ?? shown)} of ${id}`} />
+      <Rows datasets={datasets} name={job.outputs[shown]} caption={`${capital(TITLES[shown] ?? shown)} of ${id}`} isResult />
     </>
   );
   return (
@@ -253,8 +253,9 @@ function Detail({ service, id, job }: Listed) {
       <Warnings of={job.warnings} />
       {job.state === 'running' && job.progress && <Figures figures={job.progress.figures} />}
       {job.state === 'running' && <Curves lines={curvesOf(progress.map(({ figures }) => figures))} />}
-      {job.state === 'done' && job.figures && <Figures figures={job.figures} />}
+      {job.state === 'done' && job.figures && <Figures figures={job.figures} isAnswer />}
       {tablesOf}
+      {job.state === 'done' && job.figures && <Figures figures={job.figures} isAnswer={false} />}
       {job.state === 'done' && datasets && history && <History datasets={datasets} name={history} splits={job.outputs.splits} keep={(clusters, temperature) => <Keep service={service} id={id} job={job} clusters={clusters} temperature={temperature} />} />}
       <details>
         <summary>Options ({told.length})</summary>
@@ -271,13 +272,23 @@ function Detail({ service, id, job }: Listed) {
   );
 }
 
-function Figures({ figures }: { figures: Record<string, number> }) {
+/// The figures that answer what the user asked. They come before the tables of a result, and all other figures after them.
+const ANSWERS = /^(.*clusters|components|outlier.*|stress|correlation|items|pairs)$/;
+/// Names of figures that are hard to understand.
+const SAID: Record<string, string> = {
+  aic: 'AIC', bic: 'BIC', icl: 'ICL', stress_1: 'Stress-1 of Kruskal', finish_plain: 'Cost if never more clusters', finish_overshot: 'Cost if merged from more', finish_moved: 'Items moved last',
+};
+
+/// Shows figures as tiles: all of them, or only those that are (or are not) the answer.
+function Figures({ figures, isAnswer }: { figures: Record<string, number>; isAnswer?: boolean }) {
+  const shown = Object.entries(figures).filter(([name]) => isAnswer === undefined || ANSWERS.test(name) === isAnswer);
+  if (!shown.length) return null;
   return (
     <dl class="tiles">
-      {Object.entries(figures).map(([name, value]) => (
+      {shown.map(([name, value]) => (
         <div key={name}>
-          <dt>{capital(words(name))}</dt>
-          <dd class="big">{figure(value)}</dd>
+          <dt>{SAID[name] ?? capital(words(name))}</dt>
+          <dd class="big">{FLAGS.test(name) ? yes(value) : figure(value)}</dd>
         </div>
       ))}
     </dl>

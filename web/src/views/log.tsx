@@ -120,5 +120,5 @@ export function Log() {
 
 /// Returns the fields of a line as text, without those named in `without`.
 function told(fields: Record<string, unknown>, without: string[] = []): string {
-  return Object.entries(fields).filter(([name]) => !without.includes(name)).map(([name, value]) => `${name} ${String(value)}`).join(' · ');
+  return Object.entries(fields).filter(([name]) => !without.includes(name)).map(([name, value]) => `${name} ${String(value).replaceAll('\n', '; ')}`).join(' · ');
 }

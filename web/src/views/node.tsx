@@ -111,11 +111,16 @@ export default function NodeView() {
     ['Workers busy', seen ? `${seen.workers_busy} of ${seen.workers}` : '–', seen ? `${count(seen.jobs_queued)} tasks ready` : ''],
     ['Tasks', seen ? count(seen.tasks) : '–', seen ? `${count(seen.timers)} ${seen.timers === 1 ? 'timer' : 'timers'}` : ''],
     ['Connections', figure(at('lehr_connections')), `${figure(at('lehr_subscriptions'))} subscriptions`],
-    ['Requests', count(requests), requests ? `${figure((1000 * spent) / requests, 3)} ms on average` : ''],
-    ['Refused or failed', count(refused), 'answers 4xx and 5xx'],
+    ['HTTP requests', count(requests), requests ? `${figure((1000 * spent) / requests, 3)} ms on average` : ''],
+    ['HTTP errors', count(refused), 'answers 4xx and 5xx'],
   ];
+  const waiting = list.filter(({ phase }) => phase !== 'ready').length;
   return (
     <>
+      <p class="lead-in">
+        {list.length > 0 && <b>{waiting ? `${count(waiting)} of ${count(list.length)} services ${waiting === 1 ? 'is' : 'are'} not ready.` : 'All services are ready.'}</b>}{' '}
+        <span class="soft">This page is for whoever runs the node. Looking changes nothing.</span>
+      </p>
       <section class="card" aria-labelledby="machine">
         <div class="head">
           <div>

@@ -4,12 +4,17 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { readRows } from '../api/rows.ts';
 import { documentOf, type Datasets } from '../state/node.ts';
-import { count, figure } from '../state/words.ts';
+import { count, figure, words, yes } from '../state/words.ts';
 import { Trouble } from './fault.tsx';
 
 const PAGE = 50;
 
-export function Rows({ datasets, name, caption, version }: { datasets: string; name: string; caption: string; version?: number }) {
+/// The columns of a result that come first, in this order, and those that say yes (1) or no (0).
+const LEADING = ['name', 'cluster', 'component', 'weight'];
+export const FLAGS = /^(annealed|converged|damped|kept)$/;
+
+/// Shows the rows of a data set. The table of a job's result begins with the names and sizes of its clusters.
+export function Rows({ datasets, name, caption, version, isResult }: { datasets: string; name: string; caption: string; version?: number; isResult?: boolean }) {
   const known = documentOf<Datasets>(datasets).value?.datasets[name];
   const all = known?.rows ?? 0;
   const from = useSignal(0);
@@ -37,10 +42,12 @@ export function Rows({ datasets, name, caption, version }: { datasets: string; n
   const { rows, json } = page.value;
   // The columns of JSON rows have no fixed order, so the data set's order is used.
   const names = known?.columns.map((column) => column.name) ?? Object.keys(json[0] ?? {});
+  const rank = (column: string) => (LEADING.indexOf(column) + 1 || 9);
+  if (isResult) names.sort((a, b) => rank(a) - rank(b));
   const last = Math.min(rows, first + json.length);
   return (
     <>
-      <Grid caption={caption} names={names} rows={json.map((row) => names.map((column) => row[column]))} first={first} />
+      <Grid caption={caption} names={isResult ? names.map(words) : names} rows={json.map((row) => names.map((column) => (isResult && FLAGS.test(column) ? yes(row[column]) : row[column])))} first={first} />
       <div class="pages">
         <span>
           {rows ? `Rows ${count(first + 1)} to ${count(last)} of ${count(rows)}` : 'No rows'}
@@ -102,7 +109,7 @@ export function Grid({
         <caption class="unseen">{caption}</caption>
         <thead>
           <tr>
-            {first !== undefined && <th scope="col" class="number">row</th>}
+            {first !== undefined && <th scope="col" class="number row">row</th>}
             {names.map((name, at) => (
               <th scope="col" key={name} class={isNumber[at] ? 'number' : ''}>
                 {name}

@@ -1,13 +1,14 @@
 // The view of workflows: their runs, the steps of each run over time, and a form that starts a run from a file.
 
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { post } from '../api/http.ts';
 import { layered } from '../state/layers.ts';
 import { canBeDrawn, exploring, known } from '../state/lineage.ts';
 import { documentOf, ofContract, type Jobs, type Run, type Scheduled, type StepRecord } from '../state/node.ts';
-import { say } from '../state/notice.ts';
+import { notice, say } from '../state/notice.ts';
 import { go, route, written } from '../state/route.ts';
-import { count, duration, figure, words } from '../state/words.ts';
+import { count, duration, figure, when, words } from '../state/words.ts';
 import { Trouble } from './fault.tsx';
 import { Graph } from './graph.tsx';
 
@@ -58,7 +59,7 @@ export default function Workflows() {
                       <td><a href={written('workflows', { run: name === chosen ? null : name })}>{name}</a></td>
                       <td class="soft">{one.workflow}</td>
                       <td><span class={`state ${one.state}`}>{one.state}</span></td>
-                      <td class="soft">{one.begun_ms ? moment(one.begun_ms) : ''}{one.trigger && ` by ${one.trigger}`}</td>
+                      <td class="soft">{one.begun_ms ? when(one.begun_ms) : ''}{one.trigger && ` by ${one.trigger}`}</td>
                       <td class="number">{count(steps.filter((step) => step.state === 'done').length)} of {count(steps.filter((step) => step.state !== 'skipped').length)}</td>
                       <td class="number">{duration(one.elapsed_ms)}</td>
                     </tr>
@@ -72,11 +73,6 @@ export default function Workflows() {
       {run && <Detail path={path} name={chosen!} run={run} />}
     </>
   );
-}
-
-/// Shows a time as the reader's machine writes it, to the minute.
-function moment(ms: number): string {
-  return new Date(ms).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 }
 
 /// Shows the workflows that the node begins by itself, and when.
@@ -100,7 +96,7 @@ function Schedules({ path, schedules }: { path: string; schedules: Record<string
           <li key={workflow}>
             <b>{workflow}</b>{' '}
             <span class="soft">
-              {Object.entries(one.triggers).map(([name, { due_ms }]) => (due_ms ? `${name}: ${moment(due_ms)}` : `${name}: when its data set has changed`)).join('; ')}
+              {Object.entries(one.triggers).map(([name, { due_ms }]) => (due_ms ? `${name}: ${when(due_ms)}` : `${name}: when its data set has changed`)).join('; ')}
               {one.pending && `; ${one.pending} waits for the run before`}
             </span>{' '}
             <button type="button" onClick={() => end(workflow)}>End<span class="unseen"> the schedule of {workflow}</span></button>
@@ -230,6 +226,10 @@ function Detail({ path, name, run }: { path: string; name: string; run: Run }) {
       error.value = caught;
     }
   };
+  // A run that has just failed no longer "has begun".
+  useEffect(() => {
+    if (run.state === 'failed' && notice.peek().startsWith(name)) say(`${name} has failed.`);
+  }, [run.state]);
   const linked = Object.entries(run.steps).map(([step, { needs, state }]) => ({ name: step, needs: needs ?? [], state }));
   const drawing = layered(linked);
   // Each step is listed below all steps that it needs.
@@ -297,7 +297,7 @@ function Step({ name, record, whole, elapsed, again }: { name: string; record: S
           {to > from && <i class={record.state} style={{ left: `${(100 * from) / whole}%`, width: `${Math.max(0.5, (100 * (to - from)) / whole)}%` }} />}
         </span>
         <span class="number soft">{to > from ? duration(to - from) : ''}</span>
-        {again && <button type="button" onClick={again}>From here<span class="unseen"> again: {name}</span></button>}
+        {again && <button type="button" onClick={again}>Run again from here<span class="unseen">: {name}</span></button>}
       </div>
       {record.skipped && <p class="note">Skipped: {record.skipped}</p>}
       {sources.length > 0 && <p class="note">Unchanged; the answer is from {sources.join(', ')}</p>}

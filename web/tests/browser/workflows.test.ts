@@ -85,7 +85,7 @@ test('a run whose step failed is resumed from this step, once the cause is gone'
   expect(await page.locator('.steps .state.done').count()).toBe(1);
   await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
   await node.ask('/datasets:upload?name=brought-later&id=name', points(7));
-  await page.getByRole('button', { name: 'From here again: late' }).click();
+  await page.getByRole('button', { name: 'Run again from here: late' }).click();
   await page.getByText('7 rows').waitFor();
   expect(await page.locator('.steps .state.done').count()).toBe(2);
   expect(wrongs).toEqual([]);
