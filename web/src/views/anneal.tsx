@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import { first, growth, places, stays, widest, type Split, type Stay, type Step } from '../state/course.ts';
 import { count, figure } from '../state/words.ts';
-import { Chart, labels, tens } from './chart.tsx';
+import { Chart, spaced, tens } from './chart.tsx';
 import { groundOfPage, Save, standalone } from './save.tsx';
 import { AsTable } from './table.tsx';
 
@@ -103,8 +103,6 @@ function Tree({ over, falling, lasting, splits, now, look }: { over: string; fal
   const branches = [{ temperature: hot, parent: 0, end: null, into: null }, ...splits];
   const bottom = top + HEIGHT.strip;
   const height = bottom + HEIGHT.axis;
-  const marked = tens(cold, hot, 5);
-  const said = labels(marked);
   const isRight = x(now) > wide.value / 2;
   let taken = 0;
   const longest = widest(lasting);
@@ -140,7 +138,7 @@ function Tree({ over, falling, lasting, splits, now, look }: { over: string; fal
           })}
           <line class="cross" x1={x(now)} x2={x(now)} y1="0" y2={bottom} />
           <text x={x(now) + (isRight ? -6 : 6)} y="10" text-anchor={isRight ? 'end' : 'start'}>shown: {figure(now, 4)}</text>
-          {marked.map((value, at) => <text key={value} x={x(value)} y={bottom + 13} text-anchor="middle">{said[at]}</text>)}
+          {spaced(tens(cold, hot, 5), x).map(({ x, text }) => <text key={text} x={x} y={bottom + 13} text-anchor="middle">{text}</text>)}
           <text x={wide.value - ROOM.right} y={height - 5} text-anchor="end">{over} →</text>
         </svg>
       </div>

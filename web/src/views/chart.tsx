@@ -70,6 +70,18 @@ export function labels(values: number[]): string[] {
   return values.map((value) => figure(value, Math.min(15, Math.max(4, digits))));
 }
 
+/// Returns the labels of an axis across, from left to right, without those that would overlap the label before them.
+export function spaced(values: number[], pixel: (value: number) => number): { x: number; text: string }[] {
+  let end = -Infinity;
+  const texts = labels(values);
+  return values.map((value, at) => ({ x: pixel(value), text: texts[at] })).sort((a, b) => a.x - b.x).filter(({ x, text }) => {
+    const half = 3.5 * text.length + 4;
+    if (x - half < end) return false;
+    end = x + half;
+    return true;
+  });
+}
+
 /// Returns ticks, only whole numbers if all values are whole.
 function fitting(found: number[], values: number[]): number[] {
   return values.every(Number.isInteger) ? found.filter(Number.isInteger) : found;
@@ -102,7 +114,7 @@ export function Chart({ title, xName, x, y, isLogX, isLogY, isFalling, isStepped
     return isFalling ? 1 - p : p;
   };
   const [ticksX, ticksY] = [isLogX ? tens(lowX, highX, 5) : fitting(ticks(lowX, highX, 5), xs), isLogY ? tens(lowY, highY, 4) : fitting(ticks(lowY, highY, 4), ys)];
-  const [labelsX, labelsY] = [labels(ticksX), labels(ticksY)];
+  const labelsY = labels(ticksY);
   const left = Math.max(ROOM.left, 12 + 7 * Math.max(0, ...labelsY.map(({ length }) => length)));
   const inset = dots ? 10 : 0;
   const pixelX = (value: number) => left + inset + part(value) * (wide - left - ROOM.right - 2 * inset);
@@ -170,9 +182,9 @@ export function Chart({ title, xName, x, y, isLogX, isLogY, isFalling, isStepped
                 </text>
               </g>
             ))}
-            {ticksX.map((value, at) => (
-              <text key={value} x={pixelX(value)} y={HEIGHT - ROOM.bottom + 17} text-anchor="middle">
-                {labelsX[at]}
+            {spaced(ticksX, pixelX).map(({ x, text }) => (
+              <text key={text} x={x} y={HEIGHT - ROOM.bottom + 17} text-anchor="middle">
+                {text}
               </text>
             ))}
             <text x={wide - ROOM.right} y={HEIGHT - 4} text-anchor="end">

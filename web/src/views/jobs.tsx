@@ -26,7 +26,7 @@ interface Listed {
 const PAGE = 50;
 
 /// The tables of a result that come first, in this order.
-const ORDER = ['centers', 'components', 'outliers', 'marks', 'numbers', 'labels'];
+const ORDER = ['centers', 'clusters', 'components', 'outliers', 'marks', 'numbers', 'labels'];
 /// Titles of the tables of results whose names are hard to understand.
 const TITLES: Record<string, string> = { centers: 'clusters', history: 'each step', labels: 'cluster of each row', shepard: 'distances before and after', marks: 'what sets them apart', numbers: 'other numbers of clusters' };
 
@@ -209,7 +209,7 @@ function Detail({ service, id, job }: Listed) {
   }, [service, id, job.state]);
   const rank = (name: string) => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length + Number(name === 'history'));
   const tables = Object.keys(job.outputs).filter((name) => name !== 'model' && name !== 'report').sort((a, b) => rank(a) - rank(b));
-  const shown = table.value ?? (tables.includes('centers') ? 'centers' : tables.find((name) => name !== 'labels' && name !== 'history') ?? tables[0]);
+  const shown = table.value ?? tables.find((name) => name !== 'labels' && name !== 'history') ?? tables[0];
   const told = Object.entries(job.options).filter(([, value]) => value !== null);
   const fraction = job.progress?.fraction ?? 0;
   const spent = job.times.started_unix_ms ? now.value - job.times.started_unix_ms : 0;

@@ -297,7 +297,7 @@ function Step({ name, record, whole, elapsed, again }: { name: string; record: S
           {to > from && <i class={record.state} style={{ left: `${(100 * from) / whole}%`, width: `${Math.max(0.5, (100 * (to - from)) / whole)}%` }} />}
         </span>
         <span class="number soft">{to > from ? duration(to - from) : ''}</span>
-        {again && <button type="button" onClick={again}>Run again from here<span class="unseen">: {name}</span></button>}
+        {again && <button type="button" onClick={again}>Run again from here<span class="unseen"> ({name})</span></button>}
       </div>
       {record.skipped && <p class="note">Skipped: {record.skipped}</p>}
       {sources.length > 0 && <p class="note">Unchanged; the answer is from {sources.join(', ')}</p>}

@@ -114,3 +114,55 @@ test('the clusters of an annealing are one click from its job, if they can be me
   expect(wrongs).toEqual([]);
   await context.close();
 });
+
+test('the page of a result begins with the answer, and says flags and scores in words', async () => {
+  const clustered = await node.job('/clustering', { input: 'points', options: { clusters: 3, columns: ['x', 'y'] } });
+  const { page, context, wrongs } = await openPage(browser, node, `#/jobs?service=/clustering&job=${clustered}`);
+  const detail = detailOf(page);
+  await detail.getByRole('columnheader', { name: 'merges with' }).waitFor();
+  expect((await detail.getByRole('columnheader').allInnerTexts()).slice(0, 4)).toEqual(['row', 'name', 'cluster', 'weight']);
+  expect(await detail.locator('.tiles').first().locator('dt').allInnerTexts()).toEqual(['Clusters']);
+  expect(await detail.locator('.tiles').nth(1).locator('dt').allInnerTexts()).toContain('Free energy');
+  // The tiles tell the end of the hardening, and the replay the end of the annealing.
+  await detail.getByText('Dotted: the hardening after the annealing.').waitFor();
+  const course = detail.locator('.course svg');
+  expect(await course.locator('text').allTextContents()).toEqual(expect.arrayContaining([expect.stringMatching(/^shown: [\d.]+$/), 'temperature →', '3']));
+  await detail.getByRole('link', { name: 'Open as data set' }).click();
+  await page.getByRole('heading', { name: `${clustered}/centers` }).waitFor();
+  const mixed = await node.job('/mixture', { input: 'points', options: { components: 3 } });
+  await page.goto(`${node.address}/~/#/jobs?service=/mixture&job=${mixed}`);
+  const tiles = await detail.locator('.tiles').nth(1).innerText();
+  expect(tiles).toMatch(/AIC[^]*BIC[^]*Converged\n+(yes|no)[^]*ICL/);
+  // The values of a chart may be nearly equal.
+  const ticks = await detail.locator('.plot g > text').allTextContents();
+  expect(new Set(ticks).size).toBe(ticks.length);
+  // A result without clusters opens with its rows, and not with the course of the run.
+  const map = await ofPoints('/embedding', {});
+  await page.goto(`${node.address}/~/#/jobs?service=/embedding&job=${map}`);
+  await detail.getByRole('button', { name: 'positions', pressed: true }).waitFor();
+  await detail.getByText('Stress-1 of Kruskal').waitFor();
+  await detail.getByRole('button', { name: 'each step' }).click();
+  await detail.getByRole('columnheader', { name: 'stress' }).waitFor();
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('a phone shows what each job runs on and its Explore, and a table fades at the edge beyond which it goes on', async () => {
+  const job = await node.job('/clustering', { input: 'points', options: { clusters: 3, columns: ['x', 'y'] } });
+  const { page, context, wrongs } = await openPage(browser, node, `#/jobs?service=/clustering&job=${job}`, { viewport: { width: 390, height: 844 } });
+  const list = page.getByRole('region', { name: 'Jobs' });
+  await list.getByRole('link', { name: `Explore ${job}` }).waitFor();
+  expect(await list.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+  expect(await list.locator('tr.on td').first().evaluate((cell) => getComputedStyle(cell, '::after').content)).toBe('"points"');
+  const table = detailOf(page).locator('.scroll').first();
+  await table.waitFor();
+  const faded = () => table.evaluate((one) => ['--left', '--right'].map((name) => getComputedStyle(one).getPropertyValue(name)));
+  await expect.poll(faded).toEqual(['', '40px']);
+  await table.evaluate((one) => (one.scrollLeft = 60));
+  await expect.poll(faded).toEqual(['40px', '40px']);
+  await table.evaluate((one) => (one.scrollLeft = 10_000));
+  await expect.poll(faded).toEqual(['40px', '']);
+  expect(await list.evaluate((one) => ['--left', '--right', '--below'].map((name) => getComputedStyle(one).getPropertyValue(name)))).toEqual(['', '', '']);
+  expect(wrongs).toEqual([]);
+  await context.close();
+});

@@ -25,6 +25,8 @@ afterAll(async () => {
 
 test('services open with their operations, ports and subscribers', async () => {
   const { page, context, wrongs } = await openPage(browser, node, '#/node');
+  await page.getByText('All services are ready.').waitFor();
+  await page.getByText('HTTP errors').waitFor();
   await page.getByRole('button', { name: '/datasets', exact: true }).click();
   const ports = page.getByRole('region', { name: 'Ports of /datasets' });
   await ports.waitFor();
@@ -69,6 +71,13 @@ test('the log shows its latest lines, graver ones alone, and those with a text',
   await expect.poll(() => lines.count()).toBe(0);
   await page.getByLabel('with').fill('absent');
   await expect.poll(() => lines.count()).toBeGreaterThan(0);
+  // On a phone, the text of a line is whole: below the line's time and path, over as many lines as it needs.
+  await page.setViewportSize({ width: 390, height: 844 });
+  const region = page.getByRole('region', { name: 'Lines of the log' });
+  expect(await region.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+  const [path, text] = await Promise.all(['td:nth-child(3)', '.wrap'].map((cell) => lines.first().locator(cell).boundingBox()));
+  expect(text!.y).toBeGreaterThanOrEqual(path!.y + path!.height - 1);
+  await page.setViewportSize({ width: 1280, height: 900 });
   // A filter changes what the node writes from then on.
   await page.getByLabel('Filters').fill('off');
   await page.getByRole('button', { name: 'Change' }).click();
@@ -117,6 +126,8 @@ test('the time line of a traced run shows what each rank did, and what it did at
   await expect.poll(() => page.getByRole('img', { name: /^2 ranks from 0 ms to/ }).count()).toBe(0);
   await page.getByRole('button', { name: 'Whole run' }).click();
   await line.click({ position: { x: 400, y: 12 } });
+  // A line that can be seen marks the moment.
+  expect(await line.locator('.cross').evaluate((one) => getComputedStyle(one).stroke)).toMatch(/^rgb\(/);
   await expect.poll(() => page.locator('section[aria-labelledby=ranks] li').allInnerTexts()).toEqual([expect.stringMatching(/^rank 0 (computing|communicating|waiting|nothing)/), expect.stringMatching(/^rank 1 /)]);
   const saved = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Save Time line of ranks as SVG' }).click();

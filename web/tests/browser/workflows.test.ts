@@ -82,10 +82,12 @@ test('a run whose step failed is resumed from this step, once the cause is gone'
   await choose(page, 'late.toml', LATE);
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await page.locator('.steps .state.failed').waitFor();
+  await page.getByRole('status').getByText(/^late-\d+ has failed\.$/).waitFor();
+  expect(await page.locator('section[aria-labelledby=runs] tr.on td:nth-child(4)').innerText()).toMatch(/^\d\d:\d\d:\d\d$/);
   expect(await page.locator('.steps .state.done').count()).toBe(1);
   await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
   await node.ask('/datasets:upload?name=brought-later&id=name', points(7));
-  await page.getByRole('button', { name: 'Run again from here: late' }).click();
+  await page.getByRole('button', { name: 'Run again from here (late)' }).click();
   await page.getByText('7 rows').waitFor();
   expect(await page.locator('.steps .state.done').count()).toBe(2);
   expect(wrongs).toEqual([]);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { comment, csvOf, field, look, row, shortest, split } from '../../src/state/csv.ts';
 import { bytes, cure, duration, figure } from '../../src/state/words.ts';
-import { labels, tens, ticks } from '../../src/views/chart.tsx';
+import { labels, spaced, tens, ticks } from '../../src/views/chart.tsx';
 import { nameOf } from '../../src/views/incoming.tsx';
 import { measured } from '../../src/views/node.tsx';
 
@@ -94,6 +94,10 @@ test('the labels of neighbouring ticks differ, and say the ticks', () => {
   expect(labels(ticks(0, 10, 5))).toEqual(['0', '2', '4', '6', '8', '10']);
   expect(labels(tens(1, 1000, 5))).toEqual(['1', '10', '100', '1,000']);
   expect(labels([3])).toEqual(['3']);
+  // Where there is no room for all labels, those that remain do not overlap, and a falling axis has them from left to right too.
+  const falling = spaced([1e5, 2e5, 5e5, 1e6, 2e6], (value) => 60 * Math.log2(2e6 / value));
+  expect(falling.map(({ text }) => text)).toEqual(['2,000,000', '500,000', '200,000', '100,000']);
+  expect(spaced([1e5, 2e5, 5e5, 1e6, 2e6], (value) => 100 * Math.log2(value / 1e5))).toHaveLength(5);
 });
 
 test('a file becomes a name that the node takes', () => {
