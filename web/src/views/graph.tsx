@@ -8,7 +8,7 @@ export interface GraphStep extends Linked {
   state?: string;
 }
 
-const [WIDTH, HEIGHT, ACROSS, DOWN, EDGE] = [148, 34, 174, 50, 6];
+const [WIDTH, HEIGHT, ACROSS, DOWN, EDGE] = [148, 34, 170, 50, 6];
 /// The maximum number of letters of a step's name in its box.
 const NAME_MAX = 17;
 

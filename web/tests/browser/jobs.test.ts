@@ -162,6 +162,14 @@ test('a phone shows what each job runs on and its Explore, and a table fades at 
   await expect.poll(faded).toEqual(['40px', '40px']);
   await table.evaluate((one) => (one.scrollLeft = 10_000));
   await expect.poll(faded).toEqual(['40px', '']);
+  // A table that goes on below fades there, until somebody has scrolled to its end.
+  await page.getByText('As a table: Free energy').click();
+  const values = page.getByRole('region', { name: 'Free energy', exact: true });
+  expect(await values.evaluate((one) => one.scrollHeight - one.clientHeight)).toBeGreaterThan(40);
+  const below = () => values.evaluate((one) => getComputedStyle(one).getPropertyValue('--below'));
+  await expect.poll(below).toBe('40px');
+  await values.evaluate((one) => (one.scrollTop = 10_000));
+  await expect.poll(below).toBe('');
   expect(await list.evaluate((one) => ['--left', '--right', '--below'].map((name) => getComputedStyle(one).getPropertyValue(name)))).toEqual(['', '', '']);
   expect(wrongs).toEqual([]);
   await context.close();

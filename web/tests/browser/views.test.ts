@@ -125,6 +125,13 @@ test('a wrong file is refused with the places of its faults, and what helps', as
   await page.getByLabel('Name', { exact: true }).fill('<img src=x onerror=alert(1)>');
   await page.getByText('Use letters, digits').waitFor();
   expect(await page.getByRole('button', { name: 'Bring it in' }).isDisabled()).toBe(true);
+  // The upload is listed with its faults, and without the number of bytes that the node kept of it.
+  await page.reload();
+  const upload = page.locator('section[aria-labelledby=uploads] li');
+  await upload.getByText('line 302').waitFor();
+  expect(await upload.locator('.tools').innerText()).not.toMatch(/\d+ B|\d kB/);
+  await upload.getByRole('button', { name: 'Forget words' }).click();
+  await expect.poll(() => upload.count()).toBe(0);
   expect(wrongs).toEqual([]);
   await context.close();
 });

@@ -151,6 +151,8 @@ test('a workflow file is reviewed, run, and its steps are shown', async () => {
   expect(await page.locator('.steps .state.done').count()).toBe(2);
   await page.getByRole('img', { name: /^Graph of 2 steps: .* after read, done/ }).waitFor();
   expect(await page.locator('.graph g.done').count()).toBe(2);
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await page.locator('.graph').evaluate((one) => one.scrollWidth - one.clientWidth), 'two steps beside each other on a phone').toBe(0);
   expect(await savePictures(page)).toEqual(['graph.svg']);
   expect(wrongs).toEqual([]);
   await context.close();
