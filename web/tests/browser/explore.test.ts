@@ -161,7 +161,7 @@ test('a selection of a shop is saved with all its columns, gaps, ids and weights
   await context.close();
 });
 
-test('an exported selection says in its first line how it was selected, and the node reads the file', async () => {
+test('an exported selection opens in Excel and in the node, and the page says how it was selected', async () => {
   const { page, context, wrongs } = await openPage(browser, node, `#/explore?data=points&x=x&y=y&colour=${encodeURIComponent(`job:/clustering|${job}`)}`);
   const cloud = page.getByRole('application');
   await cloud.focus();
@@ -173,10 +173,14 @@ test('an exported selection says in its first line how it was selected, and the 
   const saved = textOf(page.waitForEvent('download'));
   await page.getByRole('button', { name: 'Export CSV' }).click();
   const text = await saved;
-  expect(text.split('\n')[0]).toMatch(/^# 40 of 60 rows of points: box in x and y; without cluster 1 \(clusters of clustering-\d+\)$/);
+  expect(text).toMatch(/^\uFEFFname,x,y,z,cluster,cluster_name,probability\n/);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy' }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^40 of 60 rows of points: box in x and y; without cluster 1 \(clusters of clustering-\d+\)$/);
+  // Plain CSV has no columns of texts.
   for (const format of ['csv', 'table']) {
     const made = await node.ask(`/datasets:upload?name=exported-${format}&format=${format}&id=name`, text);
-    expect([made.rows, made.columns.map(({ name }: any) => name)]).toEqual([40, ['name', 'x', 'y', 'z', 'cluster', 'probability']]);
+    expect([made.rows, made.columns.map(({ name }: any) => name)]).toEqual([40, ['name', 'x', 'y', 'z', 'cluster', ...(format === 'csv' ? [] : ['cluster_name']), 'probability']]);
   }
   expect(wrongs).toEqual([]);
   await context.close();
@@ -201,12 +205,12 @@ test('names of clusters and hidden clusters survive a reload, another colour and
   await page.getByRole('combobox', { name: /^Colour/ }).selectOption(colour);
   await expect.poll(() => names.allInnerTexts()).toEqual(['<b>north</b>', 'Cluster 1', 'Cluster 2']);
   // A merged group has the names of its parts, and a name of its own for this number of groups.
-  await page.getByRole('slider', { name: /^Show/ }).fill('1');
+  await page.getByRole('slider', { name: /^Merge to/ }).fill('1');
   await expect.poll(() => names.allInnerTexts()).toEqual(['Clusters <b>north</b> + 1 + 2']);
   expect(await page.locator('.groups li.off').count()).toBe(0);
   await rename('Clusters <b>north</b> + 1 + 2', 'all');
   await expect.poll(() => names.allInnerTexts()).toEqual(['all']);
-  await page.getByRole('slider', { name: /^Show/ }).fill('3');
+  await page.getByRole('slider', { name: /^Merge to/ }).fill('3');
   await expect.poll(() => names.allInnerTexts()).toEqual(['<b>north</b>', 'Cluster 1', 'Cluster 2']);
   // An empty name gives the number back.
   await rename('<b>north</b>', '');
