@@ -3,7 +3,7 @@
 // The colours maximise the smallest OKLab distance between two colours, over normal vision and three kinds of colour blindness. `palette.test.ts` computes this
 // distance. Each has a contrast of at least 3 to its page. From the 21st cluster on, the colours repeat, and the numbers of the clusters tell them apart.
 
-import { contrast } from './oklab.ts';
+import { linear } from './oklab.ts';
 
 export const LIGHT = [
   '#447dc8', '#721405', '#c87e2d', '#350aa6', '#7307db', '#9c470d', '#a039f5', '#610372', '#5b8cf8', '#b06018',
@@ -25,9 +25,10 @@ export const GROUND = { light: '#ffffff', dark: '#14181d' };
 
 export type Theme = 'light' | 'dark';
 
-/// Returns the colour, black or white, in which a text on a colour has the higher contrast. It is at least 4.5.
+/// Returns the colour, black or white, in which a text on a colour has the higher contrast (WCAG 2). It is at least 4.5.
 export function inkOn(colour: string): string {
-  return contrast(colour, '#ffffff') > contrast(colour, '#000000') ? '#ffffff' : '#000000';
+  const [r, g, b] = linear(colour);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b < 0.179 ? '#ffffff' : '#000000';
 }
 
 export function clusterColour(number: number, theme: Theme): string {

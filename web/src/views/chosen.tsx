@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { Columns } from '../api/columns.ts';
-import type { Colouring, Group } from '../state/clusters.ts';
+import type { Colouring } from '../state/clusters.ts';
 import { csvOf, MARK, shortest } from '../state/csv.ts';
 import { download } from '../state/download.ts';
 import { say } from '../state/notice.ts';
@@ -33,8 +33,9 @@ export function Chosen({ keep, source, titleOf, columns, chosen, total, recipe, 
     return found;
   }, [chosen]);
   const structures = columns.columns.find(({ name }) => isStructure(name));
-  const nameOf = ({ name, number, about = '' }: Group) => (name === String(number) ? about : name);
-  const isNamed = grouping !== null && grouping.groups.some((group) => group.number >= 0 && nameOf(group));
+  // A cluster has the name that somebody gave it, or else what sets it apart.
+  const titles = grouping?.groups.map(({ name, number, about = '' }) => (name === String(number) ? about : name)) ?? [];
+  const isNamed = grouping?.groups.some(({ number }, at) => number >= 0 && titles[at]);
   const extra = grouping ? ['cluster', ...(isNamed ? ['cluster_name'] : []), ...(grouping.probability ? ['probability'] : [])] : [];
   // The name of a saved selection says how the rows were selected. A name with a slash would be listed among the results of jobs.
   const description = `${total} of ${columns.rows} rows of ${name}: ${recipe.join('; ')}${grouping ? ` (${grouping.title})` : ''}`;
@@ -43,7 +44,7 @@ export function Chosen({ keep, source, titleOf, columns, chosen, total, recipe, 
   const names = [...columns.columns.map((column) => column.name), ...extra.map((one) => (taken.has(one) ? `${one}_` : one))];
   const valuesOf = (row: number) => [
     ...columns.columns.map((column) => (column.isSingle ? shortest(column.values[row] as number) : column.values[row])),
-    ...(grouping ? [grouping.groups[grouping.groupOf[row]]?.number ?? -1, ...(isNamed ? [grouping.groups[grouping.groupOf[row]] ? nameOf(grouping.groups[grouping.groupOf[row]]) : ''] : []), ...(grouping.probability ? [grouping.probability[row]] : [])] : []),
+    ...(grouping ? [grouping.groups[grouping.groupOf[row]]?.number ?? -1, ...(isNamed ? [titles[grouping.groupOf[row]]] : []), ...(grouping.probability ? [grouping.probability[row]] : [])] : []),
   ];
   const asCsv = () => {
     const isTitled = source.titleOf !== undefined;

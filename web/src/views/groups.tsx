@@ -19,11 +19,10 @@ export function titleOfGroup({ number, name, isMerged, isNamed }: Group, isOfJob
 
 /// Describes the mean probability of a cluster's rows, and the first few clusters that it would merge with.
 function certaintyOf({ probability, partners }: Group): string {
-  const others = partners?.split('+') ?? [];
-  const listed = others.slice(0, PARTNERS_LISTED);
-  const last = others.length > PARTNERS_LISTED ? `${count(others.length - PARTNERS_LISTED)} more` : listed.pop();
-  const merging = last && `would merge with ${listed.length ? `${listed.join(', ')} and ` : ''}${last}`;
-  return [...(probability !== undefined ? [`mean probability ${probability.toFixed(2)}`] : []), ...(merging ? [merging] : [])].join('; ');
+  const others = partners ? partners.split('+') : [];
+  const more = others.length - PARTNERS_LISTED;
+  const listed = more > 0 ? [...others.slice(0, PARTNERS_LISTED), `${count(more)} more`] : others;
+  return [probability !== undefined && `mean probability ${probability.toFixed(2)}`, listed.length > 0 && `would merge with ${new Intl.ListFormat('en-GB').format(listed)}`].filter(Boolean).join('; ');
 }
 
 export function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, most, total, hide, rename, merge, choose, reach }: {

@@ -18,15 +18,14 @@ export function reasons({ groups, groupOf, outliers = [] }: Colouring, { columns
   return outliers.slice(0, OUTLIERS_LISTED).map(({ row, cluster, about }) => {
     const parts = about.split(/ \((\d+ %)\)(?:, )?/);
     return parts.flatMap((name, at) => {
-      const share = parts[at + 1];
       if (at % 2 || !name) return [];
+      const share = parts[at + 1] ? `${parts[at + 1]} of the distance` : '';
       const column = columns.find((one) => one.name === name);
-      if (!share || !column) return [name + (share ? ` (${share} of the distance)` : '')];
-      const value = `${name} ${figure(column.values[row])} (${share} of the distance`;
-      if (column.kind === 'text' || groupOf.length > COMPARED_MAX) return [`${value})`];
-      if (!boxes.has(name)) boxes.set(name, boxesOf(column.values, groupOf, groups.length));
-      const box = boxes.get(name)![groups.findIndex(({ number }) => number === cluster)];
-      return [box ? `${value}; half of the cluster has ${figure(box.quartiles[0])} to ${figure(box.quartiles[2])})` : `${value})`];
+      if (!column || !share) return [share ? `${name} (${share})` : name];
+      const isCompared = column.kind !== 'text' && groupOf.length <= COMPARED_MAX;
+      if (isCompared && !boxes.has(name)) boxes.set(name, boxesOf(column.values, groupOf, groups.length));
+      const box = boxes.get(name)?.[groups.findIndex(({ number }) => number === cluster)];
+      return [`${name} ${figure(column.values[row])} (${share}${box ? `; half of the cluster has ${figure(box.quartiles[0])} to ${figure(box.quartiles[2])}` : ''})`];
     }).join(', ');
   });
 }

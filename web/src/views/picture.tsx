@@ -130,12 +130,12 @@ export function Picture({ source, frame, views, settings, settle, grouping, chos
 
 /// Says what the tool does: with a mouse and keys, and on a touch screen. The style sheet shows one of the two.
 export function Hint({ tool, isFlat }: { tool: Tool; isFlat: boolean }) {
-  const [keys, touch] = tool !== 'move'
-    ? ['Drag around points. Shift adds, Alt takes away.', 'Draw around points with a finger.']
+  const [both, keys, touch] = tool !== 'move'
+    ? ['Drag around points.', ' Shift adds, Alt takes away.']
     : isFlat
-      ? ['Drag to move, scroll to zoom, click a point to see its row.', 'Drag to move, zoom with two fingers, tap a point to see its row.']
-      : ['Drag to turn, Shift and drag to move, scroll to zoom.', 'Drag to turn, move and zoom with two fingers.'];
-  return <span class="note"><span class="keys">{keys}</span><span class="touch">{touch}</span></span>;
+      ? ['Drag to move, ', 'scroll to zoom, click a point to see its row.', 'zoom with two fingers, tap a point to see its row.']
+      : ['Drag to turn, ', 'Shift and drag to move, scroll to zoom.', 'move and zoom with two fingers.'];
+  return <span class="note">{both}<span class="keys">{keys}</span><span class="touch">{touch}</span></span>;
 }
 
 function* rowsOf(points: Uint32Array, cloud: Cloud): Iterable<number> {

@@ -127,7 +127,7 @@ test('the form of a job says what the page has chosen, and offers parts of dates
   expect(await algorithm.locator('option:checked').innerText()).toBe('da: deterministic annealing');
   await page.getByText(/^More options/).click();
   const parts = page.getByRole('group', { name: 'date parts' });
-  expect(await parts.getByRole('checkbox').count()).toBe(3);
+  await expect.poll(() => parts.getByRole('checkbox').count()).toBe(3);
   await parts.getByLabel('weekday').check();
   await page.getByLabel('auto').check();
   await page.getByRole('button', { name: 'Run', exact: true }).click();
