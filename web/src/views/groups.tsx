@@ -64,7 +64,7 @@ export function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, most, t
       )}
       {isOfJob && all.length === 1 && most < 2 && <p class="note">No groups found: all rows are one group.</p>}
       <p class="note">
-        {total ? <button type="button" class="link" onClick={reach}>{count(total)} rows selected: export, save or compare them</button> : 'Click a group to select its rows.'}
+        {total ? <button type="button" class="link" onClick={reach}>{count(total)} rows selected: see and export them</button> : 'Click a group to select its rows.'}
       </p>
       <ul class="groups">
         {listed.map((at) => {

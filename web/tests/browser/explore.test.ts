@@ -305,7 +305,7 @@ test('cards that a click opens far away are scrolled to and have the focus, and 
   await page.keyboard.press('Escape');
   await page.getByText('Click a group to select its rows.').waitFor();
   await page.getByRole('button', { name: /^Cluster 1/ }).click();
-  await page.getByRole('button', { name: /rows selected: export, save or compare them$/ }).click();
+  await page.getByRole('button', { name: /rows selected: see and export them$/ }).click();
   await isReached('chosen');
   // The view keeps its data while the page is open.
   await page.getByRole('link', { name: 'Jobs', exact: true }).click();
