@@ -5,7 +5,7 @@ import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { signal } from '@preact/signals';
 import { line, services, trouble, watch } from './state/node.ts';
 import { notice } from './state/notice.ts';
-import { route, type View, written } from './state/route.ts';
+import { explored, route, type View, written } from './state/route.ts';
 import Data from './views/data.tsx';
 import JobsView from './views/jobs.tsx';
 import { Token } from './views/token.tsx';
@@ -81,7 +81,7 @@ function App() {
         </a>
         <nav aria-label="Views">
           {(Object.keys(NAMES) as View[]).map((name) => (
-            <a key={name} href={written(name, {})} aria-current={name === view ? 'page' : undefined}>
+            <a key={name} href={name === 'explore' ? explored.value : written(name, {})} aria-current={name === view ? 'page' : undefined}>
               {NAMES[name]}
             </a>
           ))}

@@ -83,13 +83,14 @@ export function fields(options: Schema, all: Description): Field[] {
   const list = Object.entries(options.properties ?? {})
     .map(([name, raw]) => ({ name, schema: resolved(raw, all) }))
     .filter(({ schema }) => !schema.deprecated)
-    .map(({ name, schema }) => field(name, schema));
+    .map(({ name, schema }) => field(name, schema, schema.items && resolved(schema.items, all)));
   // The choice of columns needs a row of its own, so it comes after the shorter common fields.
   const rank = (one: Field) => (one.isBasic ? (one.kind === 'columns' ? 1 : 0) : 2);
   return list.sort((a, b) => rank(a) - rank(b));
 }
 
-function field(name: string, schema: Schema): Field {
+/// `items` describes the items of a list.
+function field(name: string, schema: Schema, items?: Schema): Field {
   const types = ([] as string[]).concat(schema.type ?? []);
   const kind: FieldKind = schema.enum
     ? 'choice'
@@ -118,7 +119,7 @@ function field(name: string, schema: Schema): Field {
     name,
     kind,
     about: about.replaceAll('`', ''),
-    choices: (schema.enum ?? []).map((value) => ({ value: String(value), about: said.get(String(value)) ?? '' })),
+    choices: (schema.enum ?? items?.enum ?? []).map((value) => ({ value: String(value), about: said.get(String(value)) ?? '' })),
     default: schema.default ?? null,
     otherwise: schema['x-default'] ?? (isNothing ? 'chosen for you' : String(schema.default)),
     minimum: schema.minimum,

@@ -3,6 +3,8 @@
 // The colours maximise the smallest OKLab distance between two colours, over normal vision and three kinds of colour blindness. `palette.test.ts` computes this
 // distance. Each has a contrast of at least 3 to its page. From the 21st cluster on, the colours repeat, and the numbers of the clusters tell them apart.
 
+import { linear } from './oklab.ts';
+
 export const LIGHT = [
   '#447dc8', '#721405', '#c87e2d', '#350aa6', '#7307db', '#9c470d', '#a039f5', '#610372', '#5b8cf8', '#b06018',
   '#49489a', '#4164b2', '#7a3a37', '#988aab', '#6a9b69', '#717595', '#594864', '#8c695c', '#49344e', '#6d5b78',
@@ -23,6 +25,12 @@ export const GROUND = { light: '#ffffff', dark: '#14181d' };
 
 export type Theme = 'light' | 'dark';
 
+/// Returns the colour, black or white, in which a text on a colour has the higher contrast (WCAG 2). It is at least 4.5.
+export function inkOn(colour: string): string {
+  const [r, g, b] = linear(colour);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b < 0.179 ? '#ffffff' : '#000000';
+}
+
 export function clusterColour(number: number, theme: Theme): string {
   const set = theme === 'light' ? LIGHT : DARK;
   return number < 0 ? NOTHING[theme] : set[number % set.length];
@@ -34,7 +42,7 @@ const CIVIDIS = ['#00224e', '#123570', '#3b496c', '#575d6d', '#707173', '#8a8678
 /// Returns the colour of a number from 0 to 1. The scale leaves out the end of the colour map that would be hard to see on the page.
 export function scaleColour(value: number, theme: Theme): string {
   if (!(value >= 0)) return NOTHING[theme];
-  const [from, to] = theme === 'light' ? [0, 0.86] : [0.3, 1];
+  const [from, to] = theme === 'light' ? [0, 0.86] : [0.45, 1];
   const place = (from + (to - from) * Math.min(1, value)) * (CIVIDIS.length - 1);
   const below = Math.min(CIVIDIS.length - 2, Math.floor(place));
   const part = place - below;

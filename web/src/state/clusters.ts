@@ -1,7 +1,7 @@
 // Colourings of points: by the clusters of a job, by the values of a column, or none.
 
 import type { Column, Columns } from '../api/columns.ts';
-import { clusterColour, NOTHING, scaleColour, type Theme } from '../colour/palette.ts';
+import { clusterColour, scaleColour, type Theme } from '../colour/palette.ts';
 import { figure } from './words.ts';
 
 /// A colouring of the rows: groups with a colour each, or a scale for a column of numbers.
@@ -35,8 +35,6 @@ export interface Group {
   isMerged?: boolean;
   /// Whether the name comes from the user.
   isNamed?: boolean;
-  /// The group's place on the scale of probabilities, if colours show them.
-  place?: number;
 }
 
 /// The merge by which a cluster ends: the number of the cluster that it joins, and the number of clusters left afterwards.
@@ -162,21 +160,14 @@ export function merged(colouring: Colouring, clusters: number): Colouring {
 /// The probability up to which colours are brightest. At 0.5, a row is as likely to belong to other clusters as to its own. Few rows have a lower probability.
 export const UNSURE = 0.5;
 
-/// Colours the same groups by probability: the lower it is, the brighter the colour. Rows without a cluster are grey.
+/// Colours rows by probability: the lower it is, the brighter the colour. Rows without a cluster are grey. The groups keep their colours.
 export function bySureness(colouring: Colouring): Colouring {
   const { groups, groupOf, probability } = colouring;
   if (!probability) return colouring;
   const placed = (value: number) => Math.min(1, (1 - value) / (1 - UNSURE));
   const place = Float32Array.from(probability, (value, row) => (groups[groupOf[row]]?.number >= 0 ? placed(value) : NaN));
-  const sums = groups.map(() => [0, 0]);
-  let gaps = 0;
-  for (let row = 0; row < place.length; row++) {
-    const sum = sums[groupOf[row]];
-    if (place[row] >= 0) [sum[0], sum[1]] = [sum[0] + probability[row], sum[1] + 1];
-    else gaps++;
-  }
-  const shaded = groups.map((group, at) => ({ ...group, place: placed(group.probability ?? sums[at][0] / sums[at][1]) }));
-  return { ...colouring, groups: shaded, scale: { place, low: UNSURE, high: 1, isLog: false, gaps }, isSure: true };
+  const gaps = place.reduce((sum, one) => sum + (one >= 0 ? 0 : 1), 0);
+  return { ...colouring, scale: { place, low: UNSURE, high: 1, isLog: false, gaps }, isSure: true };
 }
 
 /// Yields the rows with a cluster whose probability is below a limit.
@@ -223,8 +214,7 @@ export function byColumn(column: Column): Colouring {
 }
 
 export function groupColour(group: Group | undefined, theme: Theme): string {
-  if (!group) return NOTHING[theme];
-  return group.place === undefined ? clusterColour(group.number, theme) : scaleColour(group.place, theme);
+  return clusterColour(group?.number ?? -1, theme);
 }
 
 export function rowColour(colouring: Colouring | null, row: number, theme: Theme): string {

@@ -27,10 +27,8 @@ export function csvOf(names: string[], chosen: Uint8Array, valuesOf: (row: numbe
   return new Blob(parts, { type: 'text/csv' });
 }
 
-/// Returns a text as a comment: one line of one field, so that no reader takes it for the names of columns.
-export function comment(text: string): string {
-  return `# ${text.replace(/[\s",|]+/g, ' ').trim()}\n`;
-}
+/// The byte order mark. With it, Excel reads an exported file as UTF-8. Lehr and pandas skip it.
+export const MARK = '\uFEFF';
 
 export interface Look {
   delimiter: string;

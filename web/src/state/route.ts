@@ -1,6 +1,6 @@
 // The current view and its settings, in the hash of the address. So a link or the Back button leads there again.
 
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 
 export type View = 'data' | 'explore' | 'jobs' | 'workflows' | 'node';
 
@@ -25,6 +25,14 @@ export function written(view: View, settings: Record<string, string | null | und
 }
 
 export const route = signal<Route>(read(location.hash));
+
+/// The address of Explore with the data that the page showed there last.
+export const explored = signal(written('explore', {}));
+
+effect(() => {
+  const { view, settings } = route.value;
+  if (view === 'explore' && settings.data) explored.value = written(view, settings);
+});
 
 addEventListener('hashchange', () => {
   const before = route.peek();

@@ -21,7 +21,7 @@ const LATER = 100_000;
 /// The maximum number of groups that are drawn. The table has all groups.
 const DRAWN = 40;
 const LINE = 24;
-const [TOP, BOTTOM, RIGHT] = [4, 26, 14];
+const [TOP, BOTTOM, RIGHT] = [4, 42, 14];
 /// The approximate maximum width of a letter, in pixels.
 const LETTER = 7;
 /// The key of the column of probabilities. No column of a data set has this name.
@@ -66,13 +66,22 @@ export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted
   const height = TOP + LINE * drawn.length + BOTTOM;
   let [low, high] = drawn.reduce(([low, high], { box: { whiskers } }) => [Math.min(low, whiskers[0]), Math.max(high, whiskers[1])], [Infinity, -Infinity]);
   if (low === high) [low, high] = [low - 0.5, high + 0.5];
+  const most = Math.max(2, Math.floor((width - left) / 64));
+  // The axis begins and ends at a round value, so that labels enclose all whiskers.
+  const round = drawn.length && !isLog ? ticks(low, high, most) : [];
+  const by = round[1] - round[0];
+  let steps = most;
+  if (by > 0 && Number.isFinite(high - low)) {
+    [low, high] = [Math.floor(low / by + 1e-9) * by, Math.ceil(high / by - 1e-9) * by];
+    // A little more than the number of steps, so that rounding gives no coarser ones.
+    steps = Math.round((high - low) / by) + 0.01;
+  }
   // Dividing by the scale first keeps the difference of very large numbers finite.
   const x = (place: number) => {
     const scale = Math.max(Math.abs(low), Math.abs(high)) || 1;
     return left + ((width - left - RIGHT) * (place / scale - low / scale)) / (high / scale - low / scale || 1);
   };
-  const most = Math.max(2, Math.floor((width - left) / 64));
-  const places = !drawn.length ? [] : isLog ? tens(valueOf(low), valueOf(high), most).map(Math.log10) : ticks(low, high, most);
+  const places = !drawn.length ? [] : isLog ? tens(valueOf(low), valueOf(high), most).map(Math.log10) : ticks(low, high, steps);
   const keys = (event: KeyboardEvent, at: number) => {
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: drawn.length - 1 }[event.key];
     if (to !== undefined) picture.current!.querySelectorAll<SVGElement>('[role=button]')[to]?.focus();
@@ -109,8 +118,9 @@ export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted
           <svg ref={picture} class="boxes" width={width} height={height} role="group" aria-label={`${column!.name} by ${grouping.title}`} onPointerLeave={() => (on.value = -1)} style={{ display: 'block' }}>
             {places.map((place) => <path key={place} d={`M${x(place)} ${TOP}V${height - BOTTOM + 4}`} stroke="var(--line)" />)}
             {places.map((place) => (
-              <text key={place} x={x(place)} y={height - 6} text-anchor={x(place) > width - 30 ? 'end' : 'middle'}>{text(place, 5)}</text>
+              <text key={place} x={x(place)} y={height - 22} text-anchor={x(place) > width - 30 ? 'end' : 'middle'}>{text(place, 5)}</text>
             ))}
+            <text x={width - RIGHT} y={height - 5} text-anchor="end" font-weight="600">{column!.name}</text>
             {drawn.map(({ group, box: { quartiles, whiskers } }, at) => {
               const colour = groupColour(groups[group], theme);
               const [a, m, b] = quartiles.map(x);

@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { clusterColour, GROUND, type Theme } from '../colour/palette.ts';
+import { clusterColour, GROUND, inkOn, type Theme } from '../colour/palette.ts';
 import { facing, fit, LEVEL, pixelOf, turned, zoomed, type Camera, type Size } from '../points/camera.ts';
 import { axesOf, onSphere, type Cloud } from '../points/cloud.ts';
 import { BESIDE, isShown, meets, names as namesOf, pathOf, type Box, type Shore, type Town } from '../points/coast.ts';
@@ -425,7 +425,7 @@ function Over({ cloud, camera, size, ratio, names, logs, marks, picked, drawing,
       {shown.map(({ mark, at: [x, y] }) => (
         <g key={mark.text} class="mark" transform={`translate(${x} ${y})`}>
           <rect x={-halfWidth(mark)} y="-10" width={2 * halfWidth(mark)} height="20" rx="10" fill={mark.colour} />
-          <text y="4" text-anchor="middle">{mark.text}</text>
+          <text y="4" text-anchor="middle" fill={inkOn(mark.colour)}>{mark.text}</text>
         </g>
       ))}
       {at && at[2] >= (isSphere ? 0 : -Infinity) && <circle class="picked" cx={at[0]} cy={at[1]} r="9" />}
@@ -606,6 +606,9 @@ function Cells({ ground, plane: { fromX, fromY } }: { ground: Ground; plane: Pla
   );
 }
 
+/// The distance from the end of an axis to the middle of its name, in page pixels.
+const AXIS_NAME = 16;
+
 function Edges({ cloud, names, pixel, width, height }: { cloud: Cloud; names: string[]; width: number; height: number; pixel: (x: number, y: number, z: number) => readonly [number, number, number] }) {
   const [origin, ...ends] = axesOf(cloud);
   const [ox, oy] = pixel(...origin);
@@ -613,10 +616,13 @@ function Edges({ cloud, names, pixel, width, height }: { cloud: Cloud; names: st
     <g class="axis">
       {ends.map((end, at) => {
         const [x, y] = pixel(...end);
+        // The name lies beyond the end of the axis, where no points are.
+        const out = AXIS_NAME / (Math.hypot(x - ox, y - oy) || 1);
+        const [nx, ny] = [x + out * (x - ox), y + out * (y - oy) + 4];
         return (
           <g key={at}>
             <line x1={ox} y1={oy} x2={x} y2={y} />
-            <text class="name" x={Math.min(width - 8 - 7 * names[at].length, Math.max(8, x + 4))} y={Math.min(height - 8, Math.max(16, y - 4))}>{names[at]}</text>
+            <text class="name" x={Math.min(width - 8 - 3.5 * names[at].length, Math.max(8 + 3.5 * names[at].length, nx))} y={Math.min(height - 8, Math.max(16, ny))} text-anchor="middle">{names[at]}</text>
           </g>
         );
       })}

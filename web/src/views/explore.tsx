@@ -12,6 +12,7 @@ import { route, settle, written } from '../state/route.ts';
 import { upload } from '../state/upload.ts';
 import { count, figure } from '../state/words.ts';
 import { Trouble } from './fault.tsx';
+import { Outliers } from './outliers.tsx';
 import { keyOfLabels, Scene, type LabelSource, type Layout, type Source } from './scene.tsx';
 
 /// Loads the coast, a file beside this page.
@@ -256,7 +257,7 @@ function Explored({ path, name, dataset, read, choice, progress }: { path: strin
     };
     const projections = measured.length >= 3 && measured.length <= COLUMNS_MAX ? { views: PROJECTIONS.map(([key, title]): [string, string] => [key, title]), make } : undefined;
     return {
-      name, columns, id: dataset.id ?? id, weights: dataset.weights ?? weights, layouts, projections, find: written('jobs', { new: '1', data: name }), isEqual: false, coast, save,
+      name, columns, id: dataset.id ?? id, weights: dataset.weights ?? weights, layouts, projections, find: written('jobs', { new: '1', data: name }), isEqual: false, coast, save, Outliers,
       saved: parts.length > 1 ? base.name : undefined,
     };
   }, [parts]);

@@ -69,7 +69,8 @@ function One({
   const id = `option-${field.name}`;
   const text = typeof value === 'string' ? value : '';
   const wrong = complaint(field, text);
-  const title = words(field.name);
+  // The form has another field "Method".
+  const title = field.name === 'method' ? 'algorithm' : words(field.name);
   const about = (
     <span class="about" id={`${id}-about`}>
       {field.about}
@@ -77,25 +78,30 @@ function One({
   );
   if (field.kind === 'yes') {
     const isOn = value === undefined ? field.default === true : value === 'yes';
+    const isChosenHere = isOn && field.name === 'auto' && dataset?.account !== undefined;
     return (
       <div class="field">
         <label class="check">
           <input id={id} type="checkbox" checked={isOn} aria-describedby={`${id}-about`} onChange={(event) => change(field.name, event.currentTarget.checked ? 'yes' : 'no')} />
           <b>{title}</b>
         </label>
-        {about}
+        {isChosenHere ? <span class="about" id={`${id}-about`}>{field.about.replace(/ ?Default: no\.$/, '')} Chosen for this table.</span> : about}
       </div>
     );
   }
   if (field.kind === 'columns' && dataset) {
     const chosen = Array.isArray(value) ? value : [];
-    const columns = dataset.columns.filter((column) => column.kind !== 'text');
-    if (columns.length === 0) return null;
+    // Parts of dates are offered if there are dates.
+    const isParts = field.choices.length > 0;
+    const names = !isParts
+      ? dataset.columns.filter(({ kind }) => kind !== 'text').map(({ name }) => name)
+      : dataset.account?.some((column) => column.read_as.startsWith('date')) ? field.choices.map(({ value }) => value) : [];
+    if (names.length === 0) return null;
     return (
       <fieldset class="field wide">
         <legend>{title}</legend>
         <div class="columns">
-          {columns.map(({ name }) => (
+          {names.map((name) => (
             <label class="check" key={name}>
               <input
                 type="checkbox"
@@ -106,7 +112,7 @@ function One({
             </label>
           ))}
         </div>
-        <span class="about">{chosen.length ? `${chosen.length} chosen` : 'None chosen: all numbers, except weights and ids.'}</span>
+        <span class="about">{chosen.length ? `${chosen.length} chosen` : field.name === 'columns' ? 'None chosen: all numbers, except weights and ids.' : field.about}</span>
       </fieldset>
     );
   }
@@ -118,7 +124,7 @@ function One({
           {field.default === null && <option value="">{field.otherwise}</option>}
           {field.choices.map((choice) => (
             <option key={choice.value} value={choice.value} title={choice.about}>
-              {words(choice.value)}
+              {words(choice.value)}{/^[^:.]{1,40}:/.test(choice.about) && `: ${choice.about.split(':')[0].toLowerCase()}`}
             </option>
           ))}
         </select>

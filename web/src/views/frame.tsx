@@ -44,15 +44,19 @@ export function viewsOf({ columns, layouts, projections, id, weights }: Source):
   return { all: [...all, ...(projections?.views ?? [])], ready, numbers, usable, longitude, latitude };
 }
 
-/// Returns two columns for the picture of columns with index `at`. Longitude and latitude come first, then pairs of unused columns, then other pairs.
+/// Returns two columns for the picture of columns with index `at`. Longitude and latitude come first, then pairs of unused columns, then other pairs, and last
+/// the same pairs with their axes swapped, but no map on its side.
 export function pairOf({ usable, longitude, latitude }: Views, at: number): [Column, Column] {
-  const pairs: [Column, Column][] = longitude && latitude ? [[longitude, latitude]] : [];
+  const pairs: [Column, Column][] = [];
+  const add = (x: Column, y: Column) => pairs.some((one) => one[0] === x && one[1] === y) || pairs.push([x, y]);
+  if (longitude && latitude) add(longitude, latitude);
   const others = usable.filter((one) => one !== longitude && one !== latitude);
   const rest = pairs.length && others.length >= 2 ? others : usable;
-  for (let i = 0; i + 1 < rest.length; i += 2) pairs.push([rest[i], rest[i + 1]]);
+  for (let i = 0; i + 1 < rest.length; i += 2) add(rest[i], rest[i + 1]);
   for (let gap = 1; gap < rest.length && pairs.length <= at; gap++) {
-    for (let i = 0; i + gap < rest.length; i++) if (gap > 1 || i % 2) pairs.push([rest[i], rest[i + gap]]);
+    for (let i = 0; i + gap < rest.length; i++) if (gap > 1 || i % 2) add(rest[i], rest[i + gap]);
   }
+  for (const [x, y] of [...pairs]) if (x !== longitude) add(y, x);
   return pairs[at % pairs.length] ?? [usable[0], usable[0]];
 }
 

@@ -19,14 +19,17 @@ export function titleOfGroup({ number, name, isMerged, isNamed }: Group, isOfJob
 
 /// Describes the mean probability of a cluster's rows, and the first few clusters that it would merge with.
 function certaintyOf({ probability, partners }: Group): string {
-  const others = partners?.split('+') ?? [];
-  const listed = others.length > PARTNERS_LISTED ? `${others.slice(0, PARTNERS_LISTED).join('+')} and ${count(others.length - PARTNERS_LISTED)} more` : partners;
-  return [...(probability !== undefined ? [`sure ${probability.toFixed(2)}`] : []), ...(listed ? [`merges with ${listed}`] : [])].join(', ');
+  const others = partners ? partners.split('+') : [];
+  const more = others.length - PARTNERS_LISTED;
+  const listed = more > 0 ? [...others.slice(0, PARTNERS_LISTED), `${count(more)} more`] : others;
+  return [probability !== undefined && `mean probability ${probability.toFixed(2)}`, listed.length > 0 && `would merge with ${new Intl.ListFormat('en-GB').format(listed)}`].filter(Boolean).join('; ');
 }
 
-export function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, most, hide, rename, merge, choose }: {
+export function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, most, total, hide, rename, merge, choose, reach }: {
   /// The number of clusters if they can be merged to show fewer, or else 0.
-  most: number; merge: (clusters: number) => void; suffix: string; grouping: Colouring; rows: number; theme: Theme; hidden: Set<number>; isOfJob: boolean; hide: (next: Set<number>) => void; rename: (group: Group, name: string) => void; choose: (group: number, how: How) => void;
+  most: number; merge: (clusters: number) => void; suffix: string; grouping: Colouring; rows: number;
+  /// The number of selected rows, and a function that goes to them.
+  total: number; reach: () => void; theme: Theme; hidden: Set<number>; isOfJob: boolean; hide: (next: Set<number>) => void; rename: (group: Group, name: string) => void; choose: (group: number, how: How) => void;
 }) {
   const isAll = useSignal(false);
   const renaming = useSignal<number | null>(null);
@@ -49,8 +52,8 @@ export function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, most, h
       </div>
       {most > 2 && (
         <label class="merged" title="Clusters merge in the order in which that raises the squared distances least (Ward's rule)">
-          Show <input type="range" min="1" max={most} step="1" value={number} aria-valuetext={`${number} of ${most} clusters`} onInput={(event) => merge(Number(event.currentTarget.value))} />
-          {number < most ? `${count(number)} of ${count(most)}` : `all ${count(most)}`}
+          Merge to <input type="range" min="1" max={most} step="1" value={number} aria-valuetext={`${number} of ${most} clusters`} onInput={(event) => merge(Number(event.currentTarget.value))} />
+          {count(number)} of {count(most)}
         </label>
       )}
       {grouping.groups.length > LISTED && (
@@ -59,6 +62,10 @@ export function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, most, h
           <input type="search" placeholder="Search" value={search.value} onInput={(event) => (search.value = event.currentTarget.value)} />
         </label>
       )}
+      {isOfJob && all.length === 1 && most < 2 && <p class="note">No groups found: all rows are one group.</p>}
+      <p class="note">
+        {total ? <button type="button" class="link" onClick={reach}>{count(total)} rows selected: see and export them</button> : 'Click a group to select its rows.'}
+      </p>
       <ul class="groups">
         {listed.map((at) => {
           const group = grouping.groups[at];
@@ -93,8 +100,8 @@ export function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, most, h
                 <span class="text">{title}</span>
                 <span class="number">{count(group.rows)}</span>
                 <span class="number soft">{figure((100 * group.rows) / rows, 2)} %</span>
-                {group.about && <small>{group.about}</small>}
-                {certainty && <small title="The mean probability of its rows; the clusters with which it would merge first">{certainty}</small>}
+                {group.about && all.length > 1 && <small>{group.about}</small>}
+                {certainty && <small>{certainty}</small>}
               </button>
               {isOfJob && group.number >= 0 && (
                 <button type="button" class="bare" title={`Rename ${title}`} aria-label={`Rename ${title}`} onClick={() => (renaming.value = group.number)}><Icon name="pen" /></button>
@@ -109,6 +116,9 @@ export function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, most, h
           );
         })}
       </ul>
+      <p class="note icons">
+        {isOfJob && <><Icon name="pen" /> rename </>}<Icon name="only" /> show only <Icon name="shown" /> hide
+      </p>
       {found.length > listed.length && <button type="button" onClick={() => (isAll.value = true)}>Show all {count(found.length)}</button>}
     </section>
   );

@@ -13,7 +13,7 @@ export function Picked({ suffix, columns, row, title, cluster, probability, clos
   return (
     <section class="card" aria-labelledby={`picked${suffix}`} aria-live="polite">
       <div class="head tight">
-        <h2 id={`picked${suffix}`}>{title}</h2>
+        <h2 id={`picked${suffix}`} tabIndex={-1}>{title}</h2>
         <button type="button" class="bare" aria-label="Close" onClick={close}><Icon name="close" /></button>
       </div>
       {cluster && <p class="note">{cluster}{probability !== null ? `, probability ${figure(probability, 4)}` : ''}</p>}

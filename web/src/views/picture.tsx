@@ -105,13 +105,7 @@ export function Picture({ source, frame, views, settings, settle, grouping, chos
         <div class="tools under">
           {under}
           <Save name={`${name}${ending && ` ${title}`}`} make={() => own.current!.svg()} fail={fail} />
-          {under && (
-            <span class="note">
-              {tool === 'move'
-                ? cloud.shape === 'plane' ? 'Drag to move, scroll to zoom, click a point to see its row.' : 'Drag to turn, Shift and drag to move, scroll to zoom.'
-                : 'Drag around points. Shift adds, Alt takes away.'}
-            </span>
-          )}
+          {under && <Hint tool={tool} isFlat={cloud.shape === 'plane'} />}
         </div>
       )}
       {cloud.missing > 0 && <p class="note">{count(cloud.missing)} {cloud.missing === 1 ? 'row has' : 'rows have'} a missing value in these columns and {cloud.missing === 1 ? 'is' : 'are'} not drawn.</p>}
@@ -132,6 +126,16 @@ export function Picture({ source, frame, views, settings, settle, grouping, chos
       {layout?.note && <p class="note">{layout.note}</p>}
     </div>
   );
+}
+
+/// Says what the tool does: with a mouse and keys, and on a touch screen. The style sheet shows one of the two.
+export function Hint({ tool, isFlat }: { tool: Tool; isFlat: boolean }) {
+  const [both, keys, touch] = tool !== 'move'
+    ? ['Drag around points.', ' Shift adds, Alt takes away.']
+    : isFlat
+      ? ['Drag to move, ', 'scroll to zoom, click a point to see its row.', 'zoom with two fingers, tap a point to see its row.']
+      : ['Drag to turn, ', 'Shift and drag to move, scroll to zoom.', 'move and zoom with two fingers.'];
+  return <span class="note">{both}<span class="keys">{keys}</span><span class="touch">{touch}</span></span>;
 }
 
 function* rowsOf(points: Uint32Array, cloud: Cloud): Iterable<number> {
@@ -178,6 +182,6 @@ function marksOf(cloud: Cloud, grouping: Colouring | null, hidden: Set<number>, 
     .sort((a, b) => b.sum[3] - a.sum[3])
     .map(({ group, sum: [x, y, z, n] }) => {
       const length = cloud.shape === 'sphere' ? Math.hypot(x, y, z) || 1 : n;
-      return { text: group.name.length <= MARK_MAX ? group.name : `${group.name.slice(0, MARK_MAX - 1)}…`, colour: group.place === undefined ? groupColour(group, theme) : 'var(--soft)', x: x / length, y: y / length, z: z / length };
+      return { text: group.name.length <= MARK_MAX ? group.name : `${group.name.slice(0, MARK_MAX - 1)}…`, colour: groupColour(group, theme), x: x / length, y: y / length, z: z / length };
     });
 }

@@ -18,9 +18,9 @@ import { Compare, type Kept } from './compare.tsx';
 import { Trouble } from './fault.tsx';
 import { Axes, frameOf, viewsOf } from './frame.tsx';
 import { Groups, titleOfGroup } from './groups.tsx';
-import { Outliers } from './outliers.tsx';
+import type { Outliers } from './outliers.tsx';
 import { Picked } from './picked.tsx';
-import { Picture } from './picture.tsx';
+import { Hint, Picture } from './picture.tsx';
 import { Scale } from './scale.tsx';
 import { Sure } from './sure.tsx';
 
@@ -86,6 +86,8 @@ export interface Source {
   coast?: () => Promise<string>;
   /// Saves the selected rows as a data set, and returns their number. Absent in a report.
   save?: (name: string, chosen: Uint8Array, description: string) => Promise<number>;
+  /// Lists the outliers. Absent in a report, which lists them itself.
+  Outliers?: typeof Outliers;
   /// The data set whose columns a saved selection has, if it is not the one that is drawn.
   saved?: string;
 }
@@ -216,6 +218,13 @@ export function Scene({ source, settings, settle, choice, asked }: {
     act();
   };
 
+  // Scrolls to a card that a click far from it has opened, once it is drawn, and moves the focus there.
+  const reach = (id: string) => requestAnimationFrame(() => {
+    const heading = document.getElementById(id + suffix);
+    heading?.closest('section')!.scrollIntoView({ block: 'nearest' });
+    heading?.focus({ preventScroll: true });
+  });
+
   const asking = asked?.value;
   useEffect(() => {
     if (!asking || !grouping) return;
@@ -273,11 +282,12 @@ export function Scene({ source, settings, settle, choice, asked }: {
           {frames.map((frame, at) => (
             <Picture
               key={at} source={source} frame={frame} views={views} settings={settings} settle={settle} grouping={grouping} chosen={chosen.value} hidden={hidden} picked={picked.value} tool={tool.value}
-              pointWidth={pointWidth} theme={theme} about={about} above={pictures > 1 && <Axes frame={frame} views={views} settle={settle} />} under={at === 0 && size}
+              pointWidth={pointWidth} theme={theme} about={about} above={pictures > 1 && <Axes frame={frame} views={views} settle={settle} />} under={pictures === 1 && size}
               take={(one) => (tool.value = one)} select={choose} pick={(row) => (picked.value = row)} hint={hint} fail={(caught) => (error.value = caught)} handles={handles}
             />
           ))}
         </div>
+        {pictures > 1 && !source.sampled && <div class="tools under">{size}<Hint tool={tool.value} isFlat={frames.every(({ view, z }) => !z && view !== 'sphere')} /></div>}
         {isProjected && !projected.value.length && <p class="note">Computing the principal axes…</p>}
         {source.sampled && <p class="note">A sample. {source.sampled}</p>}
         <Trouble error={error.value} />
@@ -291,12 +301,13 @@ export function Scene({ source, settings, settle, choice, asked }: {
         {grouping?.isSure && <Sure suffix={suffix} grouping={grouping} theme={theme} choose={chooseBelow} />}
         {grouping && grouping.groups.length > 0 && (
           <Groups suffix={suffix} grouping={grouping} rows={columns.rows} theme={theme} hidden={hidden} isOfJob={labels !== undefined}
-            hide={hide} rename={rename}
+            hide={hide} rename={rename} total={total} reach={() => reach('chosen')}
             most={most} merge={(clusters) => settle({ merged: clusters < most ? String(clusters) : null })} choose={chooseGroup} />
         )}
         {grouping && labels?.hasProbability && grouping.probability && !grouping.isSure && <Sure suffix={suffix} grouping={grouping} theme={theme} choose={chooseBelow} />}
-        {grouping?.outliers && grouping.outliers.length > 0 && (
-          <Outliers suffix={suffix} outliers={grouping.outliers} titleOf={titleOf} pick={(row) => (picked.value = row)} choose={() => choose(grouping.outliers!.map(({ row }) => row), 'replace', 'out of the ordinary')} />
+        {source.Outliers && grouping?.outliers && grouping.outliers.length > 0 && (
+          <source.Outliers suffix={suffix} grouping={grouping} columns={columns} titleOf={titleOf} pick={(row) => ((picked.value = row), reach('picked'))}
+            choose={() => (choose(grouping.outliers!.map(({ row }) => row), 'replace', 'out of the ordinary'), reach('chosen'))} />
         )}
         {grouping?.scale && !grouping.isSure && <Scale title={grouping.title} {...grouping.scale} theme={theme} />}
         {!grouping && (

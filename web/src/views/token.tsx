@@ -30,7 +30,7 @@ export function Token() {
           <input type="password" autocomplete="off" value={text.value} onInput={(event) => (text.value = event.currentTarget.value)} />
         </label>
         <div class="tools">
-          <button type="submit" class="first" disabled={!text.value.trim()}>Show</button>
+          <button type="submit" class="first" disabled={!text.value.trim()}>Continue</button>
         </div>
       </form>
     </dialog>

@@ -135,7 +135,13 @@ test('a selection of a shop is saved with all its columns, gaps, ids and weights
     const about = ({ columns, id, weights }: any) => [columns.map(({ name, kind }: any) => `${name} ${kind === 'text' ? kind : 'number'}`), id, weights];
     return [about(datasets[target]), await read(target)];
   };
+  // A typed name that the node does not accept is replaced by one that it does.
   await page.getByRole('button', { name: /^Trade/ }).click();
+  await page.getByRole('button', { name: 'Save as data set' }).click();
+  await page.locator('.chosen input').fill('My cafés');
+  await page.getByText('It will be called My-cafes.').waitFor();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText(/^My-cafes is there: \d+ rows\.$/).waitFor();
   const trade = (await read('shop')).filter((row) => row.Segment === 'Trade');
   expect(trade.some((row) => row.Visits === null)).toBe(true);
   expect(await save('trade', trade.length)).toEqual([[['Customer text', 'Total spend number', 'Visits number', 'Segment text'], 'Customer', undefined], trade]);
@@ -161,7 +167,7 @@ test('a selection of a shop is saved with all its columns, gaps, ids and weights
   await context.close();
 });
 
-test('an exported selection says in its first line how it was selected, and the node reads the file', async () => {
+test('an exported selection opens in Excel and in the node, and the page says how it was selected', async () => {
   const { page, context, wrongs } = await openPage(browser, node, `#/explore?data=points&x=x&y=y&colour=${encodeURIComponent(`job:/clustering|${job}`)}`);
   const cloud = page.getByRole('application');
   await cloud.focus();
@@ -173,10 +179,14 @@ test('an exported selection says in its first line how it was selected, and the 
   const saved = textOf(page.waitForEvent('download'));
   await page.getByRole('button', { name: 'Export CSV' }).click();
   const text = await saved;
-  expect(text.split('\n')[0]).toMatch(/^# 40 of 60 rows of points: box in x and y; without cluster 1 \(clusters of clustering-\d+\)$/);
+  expect(text).toMatch(/^\uFEFFname,x,y,z,cluster,cluster_name,probability\n/);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy' }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^40 of 60 rows of points: box in x and y; without cluster 1 \(clusters of clustering-\d+\)$/);
+  // Plain CSV has no columns of texts.
   for (const format of ['csv', 'table']) {
     const made = await node.ask(`/datasets:upload?name=exported-${format}&format=${format}&id=name`, text);
-    expect([made.rows, made.columns.map(({ name }: any) => name)]).toEqual([40, ['name', 'x', 'y', 'z', 'cluster', 'probability']]);
+    expect([made.rows, made.columns.map(({ name }: any) => name)]).toEqual([40, ['name', 'x', 'y', 'z', 'cluster', ...(format === 'csv' ? [] : ['cluster_name']), 'probability']]);
   }
   expect(wrongs).toEqual([]);
   await context.close();
@@ -201,12 +211,12 @@ test('names of clusters and hidden clusters survive a reload, another colour and
   await page.getByRole('combobox', { name: /^Colour/ }).selectOption(colour);
   await expect.poll(() => names.allInnerTexts()).toEqual(['<b>north</b>', 'Cluster 1', 'Cluster 2']);
   // A merged group has the names of its parts, and a name of its own for this number of groups.
-  await page.getByRole('slider', { name: /^Show/ }).fill('1');
+  await page.getByRole('slider', { name: /^Merge to/ }).fill('1');
   await expect.poll(() => names.allInnerTexts()).toEqual(['Clusters <b>north</b> + 1 + 2']);
   expect(await page.locator('.groups li.off').count()).toBe(0);
   await rename('Clusters <b>north</b> + 1 + 2', 'all');
   await expect.poll(() => names.allInnerTexts()).toEqual(['all']);
-  await page.getByRole('slider', { name: /^Show/ }).fill('3');
+  await page.getByRole('slider', { name: /^Merge to/ }).fill('3');
   await expect.poll(() => names.allInnerTexts()).toEqual(['<b>north</b>', 'Cluster 1', 'Cluster 2']);
   // An empty name gives the number back.
   await rename('<b>north</b>', '');
@@ -270,6 +280,56 @@ test('a picture of three columns is turned by dragging and by keys, and a box se
   await dragged(page, cloud, [0.005, 0.995], [0.995, 0.005]);
   await page.getByRole('heading', { name: '60 rows selected' }).waitFor();
   await page.locator('.chosen .note').getByText('box in x and y and z', { exact: true }).waitFor();
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('cards that a click opens far away are scrolled to and have the focus, and outliers say how far they are', async () => {
+  await node.ask('/datasets:upload?name=shops&format=table&id=Customer', shop());
+  const found = await node.job('/clustering', { input: 'shops', options: { clusters: 3, auto: true } });
+  const { page, context, wrongs } = await openPage(browser, node, `#/explore?data=shops&colour=${encodeURIComponent(`job:/clustering|${found}`)}`, { viewport: { width: 390, height: 700 } });
+  const isReached = async (id: string) => {
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe(id);
+    const { y } = (await page.locator(`#${id}`).boundingBox())!;
+    // Below the bar at the top, and above the end of the window.
+    expect(y).toBeGreaterThan(80);
+    expect(y).toBeLessThan(680);
+  };
+  const outliers = page.getByRole('region', { name: 'Outliers' });
+  await outliers.getByText(/Total spend 600,000 \(\d+ % of the distance; half of the cluster has [\d,.]+ to [\d,.]+\)/).first().waitFor();
+  await outliers.getByRole('button', { name: 'C0009' }).click();
+  await isReached('picked');
+  await outliers.getByRole('button', { name: 'Select them' }).click();
+  await isReached('chosen');
+  // From the list of clusters, too.
+  await page.keyboard.press('Escape');
+  await page.getByText('Click a group to select its rows.').waitFor();
+  await page.getByRole('button', { name: /^Cluster 1/ }).click();
+  await page.getByRole('button', { name: /rows selected: see and export them$/ }).click();
+  await isReached('chosen');
+  // The view keeps its data while the page is open.
+  await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+  await page.getByRole('heading', { name: 'Jobs', exact: true, level: 2 }).waitFor();
+  await page.getByRole('navigation').getByRole('link', { name: 'Explore', exact: true }).click();
+  await page.getByRole('button', { name: /^Cluster 1/ }).waitFor();
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('on a touch screen, the page speaks of fingers and of no keys', async () => {
+  const { page, context, wrongs } = await openPage(browser, node, '#/explore?data=points&x=x&y=y&colour=column:name', { hasTouch: true, isMobile: true, viewport: { width: 390, height: 800 } });
+  // The text that is seen, without that for a mouse.
+  await expect.poll(() => page.locator('.under .note').innerText()).toBe('Drag to move, zoom with two fingers, tap a point to see its row.');
+  await page.locator('.groups .name').first().click();
+  expect(await page.locator('.chosen .tools').innerText()).not.toMatch(/\(I\)|\(Esc\)/);
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('a job that finds one cluster says so', async () => {
+  const one = await node.job('/clustering', { input: 'points', options: { clusters: 1, columns: ['x', 'y'] } });
+  const { page, context, wrongs } = await openPage(browser, node, `#/explore?data=points&colour=${encodeURIComponent(`job:/clustering|${one}`)}`);
+  await page.getByText('No groups found: all rows are one group.').waitFor();
   expect(wrongs).toEqual([]);
   await context.close();
 });

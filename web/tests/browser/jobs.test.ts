@@ -174,3 +174,30 @@ test('a phone shows what each job runs on and its Explore, and a table fades at 
   expect(wrongs).toEqual([]);
   await context.close();
 });
+
+test('the form of a job says what the page has chosen, and offers parts of dates where there are dates', async () => {
+  const table = (row: number) => `c${row},2024-0${1 + (row % 9)}-1${row % 9},${row * row},${row % 2 ? 'a' : 'b'}`;
+  await node.ask('/datasets:upload?name=dated&format=table&id=name', `name,day,size,kind\n${Array.from({ length: 40 }, (_, row) => table(row)).join('\n')}\n`);
+  const { page, context, wrongs } = await openPage(browser, node, '#/jobs?new=1&data=dated');
+  await page.getByText('Chosen for this table.').waitFor();
+  expect(await page.getByText('Default: no.').count()).toBe(0);
+  await page.getByLabel('auto').uncheck();
+  await page.getByText('Default: no.').first().waitFor();
+  const algorithm = page.getByLabel('algorithm');
+  expect(await algorithm.locator('option:checked').innerText()).toBe('da: deterministic annealing');
+  await page.getByText(/^More options/).click();
+  const parts = page.getByRole('group', { name: 'date parts' });
+  await expect.poll(() => parts.getByRole('checkbox').count()).toBe(3);
+  await parts.getByLabel('weekday').check();
+  await page.getByLabel('auto').check();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await detailOf(page).locator('.state.done').waitFor();
+  const { jobs } = await node.ask('/clustering');
+  expect(Object.values<any>(jobs).at(-1).options.date_parts).toEqual(['weekday']);
+  await page.goto(`${node.address}/~/#/jobs?new=1&data=points`);
+  await page.getByText(/^More options/).click();
+  await page.getByRole('group', { name: 'exclude' }).waitFor();
+  expect(await parts.count()).toBe(0);
+  expect(wrongs).toEqual([]);
+  await context.close();
+});

@@ -268,7 +268,7 @@ test('a report says how sure rows are as its tables do, and has box plots', asyn
     const told = await page.locator('.groups small').allInnerTexts();
     for (const center of centers) {
       const of = (name: string) => center[centersHead.indexOf(name)];
-      expect(told).toContain(`sure ${Number(of('probability')).toFixed(2)}, merges with ${of('merges_with')}`);
+      expect(told).toContain(`mean probability ${Number(of('probability')).toFixed(2)}; would merge with ${of('merges_with').replace('+', ' and ')}`);
     }
     expect(await page.locator('#clusters thead').innerText()).toContain('merges first with');
     await page.getByRole('button', { name: /^Box of Cluster 2: median/ }).click();
@@ -277,10 +277,10 @@ test('a report says how sure rows are as its tables do, and has box plots', asyn
     const value = (center: string[], name: string) => center[centersHead.indexOf(name)];
     const first = centers.find((center) => value(center, 'joins_at') === '2')!;
     const both = `Clusters ${value(first, 'joins')} + ${value(first, 'cluster')}`;
-    await page.getByRole('slider', { name: /^Show/ }).fill('2');
+    await page.getByRole('slider', { name: /^Merge to/ }).fill('2');
     await page.locator('.groups').getByText(both, { exact: true }).waitFor();
     expect(await page.locator('.merged').innerText()).toContain('2 of 3');
-    await page.getByRole('slider', { name: /^Show/ }).fill('3');
+    await page.getByRole('slider', { name: /^Merge to/ }).fill('3');
     await page.locator('.groups').getByText(both, { exact: true }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Show 3 clusters', exact: true }).waitFor();
     await page.getByRole('slider', { name: 'Temperature' }).fill('0');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Column, Columns } from '../../src/api/columns.ts';
-import { scaleColour } from '../../src/colour/palette.ts';
+import { clusterColour, scaleColour } from '../../src/colour/palette.ts';
 import { below, byLabels, bySureness, describe, groupColour, merged, rowColour, rowsOf, withOutliers } from '../../src/state/clusters.ts';
 
 const number = (name: string, values: number[]): Column => ({ name, kind: 'number', values: Float64Array.from(values) });
@@ -44,12 +44,9 @@ test('rows are coloured by how sure they are, the less the brighter; rows of no 
   expect(rowColour(sure, 4, 'light')).toBe(scaleColour(1, 'light'));
   expect(rowColour(sure, 1, 'light')).toBe(scaleColour(0.5, 'light'));
   expect(rowColour(sure, 3, 'dark')).toBe(scaleColour(NaN, 'dark'));
-  // Clusters have the colour of their mean: that of the table of centres, else that of the rows.
-  expect(groupColour(sure.groups[0], 'light')).toBe(scaleColour(0.5, 'light'));
-  plain.groups[0].probability = 0.875;
-  expect(groupColour(bySureness(plain).groups[0], 'light')).toBe(scaleColour(0.25, 'light'));
-  // The clusters themselves keep their colours, and labels without probabilities stay as they are.
-  expect(plain.groups[1].place).toBeUndefined();
+  // The list and the box plots keep the colours of clusters, and labels without probabilities stay as they are.
+  expect(sure.groups.map((group) => groupColour(group, 'light'))).toEqual(plain.groups.map((group) => groupColour(group, 'light')));
+  expect(groupColour(sure.groups[1], 'light')).toBe(clusterColour(1, 'light'));
   const without = byLabels('clusters', table(number('cluster', [0, 1])));
   expect(bySureness(without)).toBe(without);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clusterColour, CONTEXT, DARK, GROUND, LIGHT, NOTHING, scaleColour } from '../../src/colour/palette.ts';
+import { clusterColour, CONTEXT, DARK, GROUND, inkOn, LIGHT, NOTHING, scaleColour } from '../../src/colour/palette.ts';
 import { contrast, distance, leastDistance, linear, oklab, seenBy } from '../../src/colour/oklab.ts';
 
 test('white and black are where OKLab puts them', () => {
@@ -31,6 +31,11 @@ test('every colour stands out from its page', () => {
     expect(contrast(CONTEXT[theme], GROUND[theme])).toBeLessThan(2);
     expect(contrast(NOTHING[theme], GROUND[theme])).toBeGreaterThan(2);
   }
+});
+
+test('names of clusters can be read on their colours, and numbers on a dark page can be seen', () => {
+  for (const colour of [...LIGHT, ...DARK, ...Object.values(NOTHING)]) expect(contrast(colour, inkOn(colour)), colour).toBeGreaterThanOrEqual(4.5);
+  for (let at = 0; at <= 10; at++) expect(contrast(scaleColour(at / 10, 'dark'), GROUND.dark)).toBeGreaterThanOrEqual(3);
 });
 
 test('no cluster and missing values are grey, and the 21st cluster has the colour of the first', () => {

@@ -16,14 +16,15 @@ const pairs = (names: string, number: number) => {
 test('pictures of columns begin with columns that no other has, and show each pair once', () => {
   expect(pairs('a b c d e f g h', 4)).toEqual(['ab', 'cd', 'ef', 'gh']);
   expect(pairs('a b c d', 6)).toEqual(['ab', 'cd', 'bc', 'ac', 'bd', 'ad']);
-  expect(pairs('a b c', 4)).toEqual(['ab', 'bc', 'ac', 'ab']);
-  expect(pairs('a b', 4)).toEqual(['ab', 'ab', 'ab', 'ab']);
+  expect(pairs('a b c', 4)).toEqual(['ab', 'bc', 'ac', 'ba']);
+  expect(pairs('a b', 4)).toEqual(['ab', 'ba', 'ab', 'ba']);
   expect(pairs('a', 2)).toEqual(['aa', 'aa']);
 });
 
 test('places come first, and other columns after them', () => {
   expect(pairs('a lat b lon c', 3)).toEqual(['lonlat', 'ab', 'bc']);
   expect(pairs('a lat lon', 3)).toEqual(['lonlat', 'alat', 'latlon']);
+  expect(pairs('lon lat a', 4)).toEqual(['lonlat', 'lata', 'lona', 'alat']);
 });
 
 test('pictures show the views of the source one after the other, then columns, and what somebody chooses', () => {

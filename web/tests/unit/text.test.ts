@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { comment, csvOf, field, look, row, shortest, split } from '../../src/state/csv.ts';
+import { csvOf, field, look, MARK, row, shortest, split } from '../../src/state/csv.ts';
+import { nameFrom } from '../../src/state/setname.ts';
 import { bytes, cure, duration, figure } from '../../src/state/words.ts';
 import { labels, spaced, tens, ticks } from '../../src/views/chart.tsx';
 import { nameOf } from '../../src/views/incoming.tsx';
@@ -116,11 +117,19 @@ test('faults that a user can do something about say what', () => {
   expect(cure('something_else')).toBeNull();
 });
 
-test('a comment is one field on one line, and the rows that follow are the chosen ones', async () => {
-  expect(comment('2 of 3 rows of "a",b:\nbox in x; and cluster 7')).toBe('# 2 of 3 rows of a b: box in x; and cluster 7\n');
-  const text = comment('2 of 3 rows of a: box in x; and cluster 7') + (await csvOf(['name', 'x'], Uint8Array.of(1, 0, 1), (row) => [`"${row}"`, row === 2 ? NaN : 0.1]).text());
-  expect(text).toBe('# 2 of 3 rows of a: box in x; and cluster 7\nname,x\n"""0""",0.1\n"""2""",\n');
-  // The page's own form for files takes the comment for a title.
-  const { above, names } = look(text);
-  expect([above, names]).toEqual([1, ['name', 'x']]);
+test('a file has the chosen rows below its names, and begins with the mark by which Excel knows UTF-8', async () => {
+  const table = await csvOf(['name', 'x'], Uint8Array.of(1, 0, 1), (row) => [`"${row}"`, row === 2 ? NaN : 0.1]).text();
+  expect(table).toBe('name,x\n"""0""",0.1\n"""2""",\n');
+  // The page's own form for files skips the mark.
+  const { above, names } = look(MARK + table);
+  expect([above, names]).toEqual([0, ['name', 'x']]);
+});
+
+test('a typed name becomes one that the node accepts', () => {
+  expect(nameFrom('My cafés')).toBe('My-cafes');
+  expect(nameFrom(' ../Größe, 2 % (Å) ')).toBe('Gro-e-2-A');
+  expect(nameFrom('towns/north-2.1')).toBe('towns/north-2.1');
+  expect(nameFrom('a//b/.c/')).toBe('a/b/c');
+  expect(nameFrom('x'.repeat(300))).toHaveLength(100);
+  expect(nameFrom('日本')).toBe('');
 });
