@@ -153,7 +153,7 @@ fn a_checkpoint_is_refused_where_it_does_not_belong() {
     assert_eq!(outcome.code, 3);
 
     let other_version =
-        String::from_utf8(checkpoint).unwrap().replacen("lehr checkpoint 5 ", "lehr checkpoint 999 ", 1);
+        String::from_utf8(checkpoint).unwrap().replacen("lehr checkpoint 6 ", "lehr checkpoint 999 ", 1);
     sandbox.write("newer/checkpoint", other_version);
     let outcome = sandbox.lehr(&[&LINE[..], &["--resume", "newer"]].concat());
     outcome.matches_golden("resume_other_version");

@@ -138,8 +138,16 @@ fn each_file_makes_the_same_bytes_alone_and_on_a_node_and_on_two() {
         first(&alone)
     );
     assert!(alone["output"].as_str().unwrap().ends_with(" in lehr-run/reports/census\n"), "{}", alone["output"]);
-    let written =
-        ["centers.csv", "history.csv", "labels.csv", "marks.csv", "numbers.csv", "outliers.csv", "report.html"];
+    let written = [
+        "centers.csv",
+        "history.csv",
+        "labels.csv",
+        "marks.csv",
+        "numbers.csv",
+        "outliers.csv",
+        "report.html",
+        "splits.csv",
+    ];
     assert_eq!(sandbox.list("lehr-run/reports/census"), written);
     let asked = |operation: &str, body: &str| {
         let line = ["query", &node.at("/reports"), operation, body, "--timeout", "86400"];
