@@ -397,6 +397,7 @@ test('every figure is there as a table, with a row for each of its values', asyn
   for (const report of REPORTS) {
     const { page, wrongs, close } = await open(report);
     await page.locator('.figure svg').first().waitFor();
+    await unfold(page);
     const { figures }: { figures: Record<string, Figure> } = JSON.parse((await page.locator('#data').textContent())!);
     for (const [id, figure] of Object.entries(figures)) {
       if (figure.kind === 'scene' || (figure.kind === 'anneal' && figure.steps.length < 3)) continue;
