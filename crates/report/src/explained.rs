@@ -38,8 +38,7 @@ pub fn apart(space: &Rows, model: &Fitted, explained: &Explanation) -> Markup {
         @if let Some(tree) = &explained.tree {
             details {
                 summary { "Rules that repeat " (significant(100.0 * tree.accuracy, 3)) " % of the labels" }
-                // A long rule is scrolled, by the keyboard too.
-                pre tabindex="0" role="region" aria-label="Rules" { (tree.text()) }
+                pre { (tree.text()) }
             }
         }
     };
