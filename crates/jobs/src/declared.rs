@@ -298,7 +298,7 @@ impl<'a> Source<'a> {
             subject: None,
             command: None,
             command_without_end: None,
-            finished: Some(lehr_sync::unix_ms() as f64 / 1000.0),
+            finished: Some(lehr_sync::unix_ms()),
             weights: self.weights.as_deref(),
             ids: self.id.as_deref(),
             scale: self.scale,

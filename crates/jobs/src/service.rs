@@ -494,11 +494,7 @@ impl Exclusive<Progressed> for MethodService {
             let mut courses = self.courses.lock();
             let course = courses.entry(job).or_default();
             if course.len() == COURSE_MAX {
-                let mut number = 0;
-                course.retain(|_| {
-                    number += 1;
-                    number % 2 == 1
-                });
+                *course = course.iter().step_by(2).cloned().collect();
             }
             course.push(progress);
         }

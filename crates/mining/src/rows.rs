@@ -76,8 +76,9 @@ pub(crate) struct Rows<T: Real> {
     /// divided by this weight is the effective sample size, `(sum w)^2 / sum w^2` (Kish 1965). Priors and criteria that
     /// count rows use this weight, so that the unit of weights does not affect results.
     pub row_weight: f64,
-    /// For rows of bits, whether every sum of stored weights is exact, in any order. All weights are then multiples of a power of two, and
-    /// their sum is less than 2^53 times this power. Counts have exact sums, and so have rows without weights.
+    /// For rows of bits, whether every sum of stored weights is exact, in any order. All weights are then multiples of a
+    /// power of two, and their sum is less than 2^53 times this power. Counts have exact sums, and so have rows without
+    /// weights.
     pub has_exact_sums: bool,
     /// The Bernoulli cost; `None` if the cost of a row is its squared distance from the centre. With the Bernoulli
     /// cost, rows are bits that are stored unchanged, with the origin at 0 and the unit 1.

@@ -87,19 +87,27 @@ const RECENT_BYTES: usize = 1 << 18;
 /// The latest lines, without the texts that only the operator gets.
 #[derive(Debug, Default)]
 struct Recent {
-    lines: VecDeque<(Moment, String)>,
+    lines: VecDeque<Kept>,
     bytes: usize,
     /// The number of lines that have been dropped, which is also the number of the first line here.
     dropped: u64,
 }
 
+#[derive(Debug)]
+struct Kept {
+    at: Moment,
+    fields: Map<String, Value>,
+    /// The length of the line as text.
+    bytes: usize,
+}
+
 impl Recent {
-    fn add(&mut self, line: String) {
-        self.bytes += line.len();
-        self.lines.push_back((Moment::now(), line));
+    fn add(&mut self, fields: Map<String, Value>, bytes: usize) {
+        self.bytes += bytes;
+        self.lines.push_back(Kept { at: Moment::now(), fields, bytes });
         while self.lines.len() > RECENT_MAX || self.bytes > RECENT_BYTES {
-            let Some((_, oldest)) = self.lines.pop_front() else { break };
-            self.bytes -= oldest.len();
+            let Some(oldest) = self.lines.pop_front() else { break };
+            self.bytes -= oldest.bytes;
             self.dropped += 1;
         }
     }
@@ -207,22 +215,20 @@ impl Log {
             line.insert("contract".to_owned(), Value::from(contract));
         }
         line.extend(fields().into_iter().filter(|(_, value)| !value.is_null()));
-        let mut line = Value::Object(line);
-        (self.sink)(&line.to_string());
-        if let Some(fields) = line.as_object_mut() {
-            fields.remove("log");
-        }
-        self.recent.lock().add(line.to_string());
+        let text = serde_json::to_string(&line).expect("texts and numbers");
+        (self.sink)(&text);
+        line.remove("log");
+        self.recent.lock().add(line, text.len());
     }
 
     /// Returns the latest lines, beginning with the line that has the number `from`.
     fn tail(&self, from: u64) -> Lines {
         let recent = self.recent.lock();
         let skipped = usize::try_from(from.saturating_sub(recent.dropped)).unwrap_or(usize::MAX);
-        let lines = recent.lines.iter().enumerate().skip(skipped).filter_map(|(place, (at, text))| {
-            let number = recent.dropped + place as u64;
-            let age_ms = u64::try_from(at.elapsed().as_millis()).unwrap_or(u64::MAX);
-            Some(Line { number, age_ms, fields: serde_json::from_str(text).ok()? })
+        let lines = recent.lines.iter().enumerate().skip(skipped).map(|(place, Kept { at, fields, .. })| Line {
+            number: recent.dropped + place as u64,
+            age_ms: u64::try_from(at.elapsed().as_millis()).unwrap_or(u64::MAX),
+            fields: fields.clone(),
         });
         Lines { lines: lines.collect(), next: recent.dropped + recent.lines.len() as u64 }
     }

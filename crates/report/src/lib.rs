@@ -48,8 +48,8 @@ pub struct Run<'a> {
     pub command: Option<&'a str>,
     /// The same without the number of clusters, to be repeated with another number.
     pub command_without_end: Option<&'a str>,
-    /// The Unix time in seconds at which the run finished, if it is known.
-    pub finished: Option<f64>,
+    /// The Unix time in milliseconds at which the run finished, if it is known.
+    pub finished: Option<u64>,
     /// The name of the column of weights, if there are weights.
     pub weights: Option<&'a str>,
     /// The name of the column of identifiers, if there are identifiers.

@@ -64,8 +64,8 @@ pub struct Placed<'a> {
     pub seconds: f64,
     /// The command line as typed, without the results folder; `None` if there was no command line.
     pub command: Option<&'a str>,
-    /// The Unix time in seconds at which the run finished, if it is known.
-    pub finished: Option<f64>,
+    /// The Unix time in milliseconds at which the run finished, if it is known.
+    pub finished: Option<u64>,
 }
 
 impl Placed<'_> {
@@ -120,16 +120,8 @@ impl Placed<'_> {
             tile("Time", duration(self.seconds), "", String::new()),
         ];
         let mut figures = Figures::default();
-        let mut seen = vec![
-            ("Data", self.source.to_owned()),
-            (
-                "Method",
-                format!("Place new items in the map of {}, by their dissimilarities to its items.", self.folder),
-            ),
-        ];
-        seen.extend(self.command.map(|command| ("Command", command.to_owned())));
-        seen.extend(self.finished.map(|seconds| ("Finished", run_section::finished(seconds))));
-        seen.push(("Time", duration(self.seconds)));
+        let method = format!("Place new items in the map of {}, by their dissimilarities to its items.", self.folder);
+        let seen = run_section::seen(self.source, method, self.command, self.finished, Some(self.seconds));
         let facts = vec![
             ("Map", self.folder.to_owned()),
             ("Metric", self.metric.to_owned()),

@@ -15,13 +15,24 @@ pub(crate) fn of_method<const N: usize>(
     details: [Vec<(&str, String)>; N],
     beyond: impl Render,
 ) -> Markup {
-    let mut seen = vec![("Data", run.source.to_owned()), ("Method", format!("{}.", run.about.line))];
-    seen.extend(run.command.map(|command| ("Command", command.to_owned())));
-    seen.extend(run.finished.map(|seconds| ("Finished", finished(seconds))));
-    if !run.phases.is_empty() {
-        seen.push(("Time", duration(run.seconds())));
-    }
+    let seconds = (!run.phases.is_empty()).then(|| run.seconds());
+    let seen = seen(run.source, format!("{}.", run.about.line), run.command, run.finished, seconds);
     of_facts(&seen, html! { (markup::facts(details)) (phases(run)) (beyond) })
+}
+
+/// Returns the facts that every reader sees.
+pub(crate) fn seen(
+    data: &str,
+    method: String,
+    command: Option<&str>,
+    finished_unix_ms: Option<u64>,
+    seconds: Option<f64>,
+) -> Vec<(&'static str, String)> {
+    let mut seen = vec![("Data", data.to_owned()), ("Method", method)];
+    seen.extend(command.map(|command| ("Command", command.to_owned())));
+    seen.extend(finished_unix_ms.map(|unix_ms| ("Finished", finished(unix_ms))));
+    seen.extend(seconds.map(|seconds| ("Time", duration(seconds))));
+    seen
 }
 
 /// Returns the section about a run. Every reader sees the facts in `seen`; `details` is closed at first.
@@ -38,9 +49,9 @@ pub fn of_facts(seen: &[(&str, String)], details: impl Render) -> Markup {
     section("run", "The run", "", content)
 }
 
-/// Returns the time at which a run finished, in words. `seconds` is Unix time.
-pub fn finished(seconds: f64) -> String {
-    format!("{} UTC", date(seconds))
+/// Returns the time at which a run finished, in words. `unix_ms` is Unix time in milliseconds.
+pub fn finished(unix_ms: u64) -> String {
+    format!("{} UTC", date(unix_ms as f64 / 1000.0))
 }
 
 /// Returns a bar and a list with the time of each phase.

@@ -85,7 +85,7 @@ fn run_of<'a>(about: &'a About, fit: &'a dyn Fit) -> Run<'a> {
         subject: None,
         command: Some("lehr cluster points.csv -k 3"),
         command_without_end: Some("lehr cluster points.csv"),
-        finished: Some(1_795_000_000.0),
+        finished: Some(1_795_000_000_000),
         weights: None,
         ids: None,
         scale: Scale::None,

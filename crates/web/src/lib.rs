@@ -41,6 +41,7 @@ pub const FILES: &[File] = &[
     file!("explore.js", "text/javascript; charset=utf-8"),
     file!("node.js", "text/javascript; charset=utf-8"),
     file!("preact.js", "text/javascript; charset=utf-8"),
+    file!("width.js", "text/javascript; charset=utf-8"),
     file!("style.css", "text/css; charset=utf-8"),
     file!("icon.svg", "image/svg+xml"),
     File { name: "coast.json", media_type: "application/json", bytes: COAST.as_bytes() },

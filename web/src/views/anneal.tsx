@@ -1,13 +1,14 @@
 // The replay of an annealing: the number of clusters at each temperature, how long each number lasted, the tree of the splits, and how to keep a number.
 
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import { first, growth, places, stays, widest, type Split, type Stay, type Step } from '../state/course.ts';
 import { count, figure } from '../state/words.ts';
 import { Chart, spaced, tens } from './chart.tsx';
 import { groundOfPage, Save, standalone } from './save.tsx';
 import { AsTable } from './table.tsx';
+import { useWidth } from './width.ts';
 
 export { Chart };
 
@@ -86,13 +87,7 @@ function isWide(steps: Step[]): boolean {
 
 /// Shows how long each number of clusters lasted, with the tree of splits above, on one axis of temperatures.
 function Tree({ over, falling, lasting, splits, now, look }: { over: string; falling: Step[]; lasting: Stay[]; splits: Split[]; now: number; look: (temperature: number) => void }) {
-  const frame = useRef<HTMLDivElement>(null);
-  const wide = useSignal(600);
-  useEffect(() => {
-    const watch = new ResizeObserver(([entry]) => (wide.value = Math.max(200, Math.round(entry.contentRect.width))));
-    watch.observe(frame.current!);
-    return () => watch.disconnect();
-  }, []);
+  const [frame, wide] = useWidth(200, 600);
   const place = useMemo(() => places(splits), [splits]);
   const [hot, cold] = [falling[0].temperature, falling[falling.length - 1].temperature];
   const across = wide.value - ROOM.left - ROOM.right;

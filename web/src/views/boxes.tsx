@@ -12,6 +12,7 @@ import { count, figure } from '../state/words.ts';
 import { tens, ticks } from './chart.tsx';
 import { groundOfPage, Save, standalone } from './save.tsx';
 import { AsTable } from './table.tsx';
+import { useWidth } from './width.ts';
 
 /// The maximum number of values, rows times columns, up to which the view finds the best first column itself. This takes a fifth of a second. With more values,
 /// the user chooses a column.
@@ -31,15 +32,9 @@ export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted
   suffix: string; columns: NumberColumn[]; grouping: Colouring; hidden: Set<number>; theme: Theme; column: string | undefined; settle: (column: string) => void; nameOf: (group: number) => string;
   choose: (group: number, how: How) => void;
 }) {
-  const frame = useRef<HTMLDivElement>(null);
   const picture = useRef<SVGSVGElement>(null);
-  const wide = useSignal(480);
+  const [frame, wide] = useWidth(240, 480);
   const on = useSignal(-1);
-  useEffect(() => {
-    const watch = new ResizeObserver(([entry]) => (wide.value = Math.max(240, Math.round(entry.contentRect.width))));
-    watch.observe(frame.current!);
-    return () => watch.disconnect();
-  }, []);
   const { groupOf, groups, probability } = grouping;
   const isTurn = useSignal(groupOf.length <= LATER);
   useEffect(() => void setTimeout(() => (isTurn.value = true), 100), []);

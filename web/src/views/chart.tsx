@@ -1,10 +1,10 @@
 // A line chart of one quantity over another, which shows the values at the pointer.
 
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
 import { figure } from '../state/words.ts';
 import { groundOfPage, Save, standalone } from './save.tsx';
 import { AsTable } from './table.tsx';
+import { useWidth } from './width.ts';
 
 export interface Line {
   title: string;
@@ -88,14 +88,8 @@ function fitting(found: number[], values: number[]): number[] {
 }
 
 export function Chart({ title, xName, x, y, isLogX, isLogY, isFalling, isStepped, dots, best, marks, now, look }: Line) {
-  const frame = useRef<HTMLDivElement>(null);
-  const width = useSignal(480);
+  const [frame, width] = useWidth(180, 480);
   const at = useSignal<number | null>(null);
-  useEffect(() => {
-    const watch = new ResizeObserver(([entry]) => (width.value = Math.max(180, Math.round(entry.contentRect.width))));
-    watch.observe(frame.current!);
-    return () => watch.disconnect();
-  }, []);
   const pairs = x
     .map((value, index) => [value, y[index], index] as const)
     .filter(([a, b]) => Number.isFinite(a) && Number.isFinite(b) && (!isLogX || a > 0) && (!isLogY || b > 0));

@@ -1,13 +1,13 @@
 // Draws a tree of items: the items below each other, and their joins to the left at the height of their distance.
 
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
 import { clusterColour } from '../colour/palette.ts';
 import { theme as themeSignal } from '../state/theme.ts';
 import { count, figure } from '../state/words.ts';
 import { ticks } from './chart.tsx';
 import { groundOfPage, Save, standalone } from './save.tsx';
 import { AsTable } from './table.tsx';
+import { useWidth } from './width.ts';
 
 export interface DendrogramFigure {
   title: string;
@@ -35,14 +35,8 @@ const LETTER = 6.4;
 
 export function Dendrogram({ title, leaves, joins, cut }: DendrogramFigure) {
   const theme = themeSignal.value;
-  const frame = useRef<HTMLDivElement>(null);
-  const wide = useSignal(600);
+  const [frame, wide] = useWidth(240, 600);
   const at = useSignal<number | null>(null);
-  useEffect(() => {
-    const watch = new ResizeObserver(([entry]) => (wide.value = Math.max(240, Math.round(entry.contentRect.width))));
-    watch.observe(frame.current!);
-    return () => watch.disconnect();
-  }, []);
   const letters = Math.floor(Math.min(NAMES * wide.value, LETTER * Math.max(...leaves.map(({ name }) => name.length))) / LETTER);
   const right = wide.value - letters * LETTER - 14;
   const bottom = ROOM.top + LINE * leaves.length;

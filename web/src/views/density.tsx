@@ -1,11 +1,11 @@
 // A Shepard diagram, which shows how often each pair of two quantities' values occurs.
 
-import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { figure } from '../state/words.ts';
 import { ticks } from './chart.tsx';
 import { groundOfPage, Save, standalone } from './save.tsx';
 import { AsTable } from './table.tsx';
+import { useWidth } from './width.ts';
 
 export interface DensityFigure {
   title: string;
@@ -21,13 +21,7 @@ const ROOM = { left: 62, right: 12, top: 10, bottom: 40 };
 
 export function Density({ title, bins, counts, names, ends }: DensityFigure) {
   const picture = useRef<SVGSVGElement>(null);
-  const frame = useRef<HTMLDivElement>(null);
-  const wide = useSignal(WIDEST);
-  useEffect(() => {
-    const watch = new ResizeObserver(([entry]) => (wide.value = Math.min(WIDEST, Math.max(240, Math.round(entry.contentRect.width)))));
-    watch.observe(frame.current!);
-    return () => watch.disconnect();
-  }, []);
+  const [frame, wide] = useWidth(240, WIDEST, WIDEST);
   const width = wide.value;
   const height = Math.round(Math.max(260, width * 0.58));
   const most = Math.log1p(counts.reduce((a, b) => Math.max(a, b), 1));

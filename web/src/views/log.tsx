@@ -1,12 +1,13 @@
 // The log of the node: its latest lines, and the filters that choose what it says.
 
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { get, post } from '../api/http.ts';
 import { documentOf, ofContract } from '../state/node.ts';
 import { say } from '../state/notice.ts';
 import { count, when } from '../state/words.ts';
 import { Trouble } from './fault.tsx';
+import { usePolling } from './polling.ts';
 
 interface Line {
   number: number;
@@ -29,29 +30,17 @@ export function Log() {
   const lines = useSignal<Line[]>([]);
   const least = useSignal('debug');
   const wanted = useSignal('');
-  useEffect(() => {
+  const next = useRef(0);
+  const lost = usePolling(async () => {
     if (!path) return;
-    let [isOver, next] = [false, 0];
-    const turn = async () => {
-      if (globalThis.document.visibilityState === 'visible') {
-        try {
-          const told = await get<{ lines: { number: number; age_ms: number; fields: Record<string, unknown> }[]; next: number }>(`${path}:tail?from=${next}`);
-          const now = Date.now();
-          // A node that was started again counts from 0.
-          if (told.next < next) lines.value = [];
-          if (told.lines.length) lines.value = [...lines.value, ...told.lines.map(({ number, age_ms, fields }) => ({ number, at: now - age_ms, fields }))].slice(-LINES_MAX);
-          next = told.next;
-        } catch (caught) {
-          error.value = caught;
-        }
-      }
-      if (!isOver) setTimeout(turn, EVERY_MS);
-    };
-    void turn();
-    return () => {
-      isOver = true;
-    };
-  }, [path]);
+    const told = await get<{ lines: { number: number; age_ms: number; fields: Record<string, unknown> }[]; next: number }>(`${path}:tail?from=${next.current}`);
+    const now = Date.now();
+    // A node that was started again counts from 0, so the next call asks for all of its lines.
+    const isAnother = told.next < next.current;
+    if (isAnother) lines.value = [];
+    else if (told.lines.length) lines.value = [...lines.value, ...told.lines.map(({ number, age_ms, fields }) => ({ number, at: now - age_ms, fields }))].slice(-LINES_MAX);
+    next.current = isAnother ? 0 : told.next;
+  }, EVERY_MS, [path]);
   if (!path || !document) return null;
   const save = async () => {
     try {
@@ -84,7 +73,7 @@ export function Log() {
           <button type="submit" class="first" disabled={typed.value === null || typed.value === document.filters}>Change</button>
         </form>
       </div>
-      <Trouble error={error.value} />
+      <Trouble error={error.value ?? lost.value} />
       <div class="tools">
         <label>
           Show{' '}

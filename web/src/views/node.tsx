@@ -1,7 +1,7 @@
 // The view of the node itself: its machine, its services with their ports, and what they wait for.
 
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { ask, get } from '../api/http.ts';
 import { description } from '../api/schema.ts';
 import { Ages, type Port } from '../state/ages.ts';
@@ -9,6 +9,7 @@ import { documentOf, ofContract, services } from '../state/node.ts';
 import { bytes, count, duration, figure } from '../state/words.ts';
 import { Trouble } from './fault.tsx';
 import { Log } from './log.tsx';
+import { usePolling } from './polling.ts';
 import { Ranks } from './ranks.tsx';
 
 interface Look {
@@ -55,35 +56,19 @@ export default function NodeView() {
   const ports = useSignal<Aged[]>([]);
   const opened = useSignal<string | null>(null);
   const figures = useSignal<Map<string, number>>(new Map());
-  const error = useSignal<unknown>(null);
   const operations = useSignal<Map<string, string[]>>(new Map());
   const inspector = ofContract('lehr/inspector')[0]?.path;
-  useEffect(() => {
-    let isOver = false;
-    const ages = new Ages();
-    const turn = async () => {
-      if (document.visibilityState === 'visible') {
-        try {
-          if (inspector) {
-            const seen = await get<Look>(`${inspector}:look`);
-            const all = [...seen.services.flatMap(({ path, ports }) => ports.map((port) => ({ ...port, of: path }))), ...seen.ports.map((port) => ({ ...port, of: '' }))];
-            const now = performance.now();
-            ports.value = all.map((port) => ({ ...port, age: ages.note(`${port.of} ${port.name}`, port, now) }));
-            look.value = seen;
-          }
-          figures.value = measured(await (await ask('/metrics', { accept: 'text/plain' })).text());
-          error.value = null;
-        } catch (caught) {
-          error.value = caught;
-        }
-      }
-      if (!isOver) setTimeout(turn, EVERY_MS);
-    };
-    void turn();
-    return () => {
-      isOver = true;
-    };
-  }, [inspector]);
+  const ages = useMemo(() => new Ages(), [inspector]);
+  const error = usePolling(async () => {
+    if (inspector) {
+      const seen = await get<Look>(`${inspector}:look`);
+      const all = [...seen.services.flatMap(({ path, ports }) => ports.map((port) => ({ ...port, of: path }))), ...seen.ports.map((port) => ({ ...port, of: '' }))];
+      const now = performance.now();
+      ports.value = all.map((port) => ({ ...port, age: ages.note(`${port.of} ${port.name}`, port, now) }));
+      look.value = seen;
+    }
+    figures.value = measured(await (await ask('/metrics', { accept: 'text/plain' })).text());
+  }, EVERY_MS, [inspector]);
   useEffect(() => {
     let isOver = false;
     description()

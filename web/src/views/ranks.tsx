@@ -1,11 +1,12 @@
 // The time line of a traced run: the share of computing, communicating and waiting of each rank over time.
 
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { at, extent, KINDS, readTrace, shares, type Rank } from '../state/trace.ts';
 import { count, figure } from '../state/words.ts';
 import { Trouble } from './fault.tsx';
 import { groundOfPage, Save, standalone } from './save.tsx';
+import { useWidth } from './width.ts';
 
 /// The height of a rank, the space between two ranks, and the room for names and for the axis, in pixels.
 const BAND = 26;
@@ -46,15 +47,9 @@ export function Ranks() {
 }
 
 function TimeLine({ ranks }: { ranks: Rank[] }) {
-  const frame = useRef<HTMLDivElement>(null);
-  const wide = useSignal(600);
+  const [frame, wide] = useWidth(200, 600);
   const shown = useSignal<[number, number]>(extent(ranks));
   const picked = useSignal<number | null>(null);
-  useEffect(() => {
-    const watch = new ResizeObserver(([entry]) => (wide.value = Math.max(200, Math.round(entry.contentRect.width))));
-    watch.observe(frame.current!);
-    return () => watch.disconnect();
-  }, []);
   useEffect(() => {
     [shown.value, picked.value] = [extent(ranks), null];
   }, [ranks]);

@@ -190,7 +190,7 @@ fn told<'a>(
         source,
         command: Some(&plan.command),
         command_without_end: Some(&plan.command_without_end),
-        finished: Some(lehr_sync::unix_ms() as f64 / 1000.0),
+        finished: Some(lehr_sync::unix_ms()),
         subject: plan.source.built_in().map(|_| census::SUBJECT),
         weights: selection.weights.as_deref(),
         ids: selection.id.as_deref(),

@@ -535,7 +535,7 @@ fn write(
         warnings: &warnings,
         seconds: clock.seconds(),
         command: Some(&plan.command),
-        finished: Some(lehr_sync::unix_ms() as f64 / 1000.0),
+        finished: Some(lehr_sync::unix_ms()),
     };
     let page = page.page();
     staged.write(folder::REPORT, |out| std::io::Write::write_all(out, page.as_bytes()))?;

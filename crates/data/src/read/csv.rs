@@ -125,6 +125,7 @@ struct Begun<'a> {
     is_title: bool,
 }
 
+/// Derives the layout of a table from its first records.
 fn begun<'a>(
     source: Source<'a>,
     selection: &Selection,

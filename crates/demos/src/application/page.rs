@@ -71,7 +71,7 @@ pub fn page(found: &Found<'_>, stages: &[(&'static str, f64)]) -> String {
 fn told(subject: Subject, stages: &[(&'static str, f64)]) -> Vec<(&'static str, String)> {
     vec![
         ("Data and method", format!("{}.", subject.about())),
-        ("Finished", run_section::finished(lehr_sync::unix_ms() as f64 / 1000.0)),
+        ("Finished", run_section::finished(lehr_sync::unix_ms())),
         ("Time", duration(stages.iter().map(|(_, seconds)| seconds).sum())),
     ]
 }

@@ -139,41 +139,26 @@ impl UploadFile {
 impl Independent<UploadFile> for DatasetService {
     async fn handle(file: UploadFile, call: &Call) -> Result<Dataset, Fault> {
         let format = file.form()?;
-        let UploadFile {
-            name,
-            data,
-            columns,
-            weights,
-            id,
-            delimiter,
-            header,
-            gaps,
-            fingerprint,
-            dialect,
-            replace,
-            description,
-            ..
-        } = file;
+        let (name, data) = (file.name, file.data);
         let all = data.as_slice().len() as u64;
         let sum = blocking("a checksum", || Sha256::digest(data.as_slice()));
         // The checksum ensures that an interrupted upload is resumed only with the same file.
         let sha256 = Some(sum.iter().map(|byte| format!("{byte:02x}")).collect());
         let bytes = Some(all);
         let begin = Begin {
-            name: name.clone(),
-            format,
             bytes,
             sha256,
-            columns,
-            weights,
-            id,
-            delimiter,
-            header,
-            gaps,
-            fingerprint,
-            dialect,
-            replace,
-            description,
+            columns: file.columns,
+            weights: file.weights,
+            id: file.id,
+            delimiter: file.delimiter,
+            header: file.header,
+            gaps: file.gaps,
+            fingerprint: file.fingerprint,
+            dialect: file.dialect,
+            replace: file.replace,
+            description: file.description,
+            ..Begin::new(&name, format)
         };
         let own = call.own::<Datasets>()?;
         let (begun_at, begun) = Begun::by(call, begin, name.clone()).await?;

@@ -1,0 +1,1 @@
+import{c as e,r as t,u as n}from"./preact.js";function r(r,i,a=1/0){let o=n(null),s=t(i);return e(()=>{let e=new ResizeObserver(([e])=>s.value=Math.min(a,Math.max(r,Math.round(e.contentRect.width))));return e.observe(o.current),()=>e.disconnect()},[]),[o,s]}export{r as t};
