@@ -28,16 +28,17 @@ export function readTrace(text: string): Rank[] {
     throw new Error(expected);
   }
   if (!Array.isArray(events)) throw new Error(expected);
-  const ranks = new Map<string, Rank>();
+  const ranks = new Map<string, Rank & { process: number; number: number }>();
   for (const { ph, pid, tid, cat, name, ts, dur, args } of events) {
     const key = `${pid} ${tid}`;
-    if (!ranks.has(key)) ranks.set(key, { name: `rank ${tid}`, spans: [] });
+    if (!ranks.has(key)) ranks.set(key, { name: `rank ${tid}`, spans: [], process: pid, number: tid });
     const rank = ranks.get(key)!;
     if (ph === 'M' && name === 'thread_name' && args) rank.name = args.name;
     const kind = KINDS.find((one) => one === cat) ?? null;
     if (ph === 'X' && Number.isFinite(ts + dur) && (kind || cat === 'phase')) rank.spans.push({ name, kind, from: ts, to: ts + dur });
   }
-  const found = [...ranks.values()].filter(({ spans }) => spans.length);
+  // The file has the ranks in any order.
+  const found = [...ranks.values()].filter(({ spans }) => spans.length).sort((a, b) => a.process - b.process || a.number - b.number);
   if (!found.length) throw new Error(expected);
   found.forEach(({ spans }) => spans.sort((a, b) => a.from - b.from));
   return found;

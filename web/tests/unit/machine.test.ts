@@ -36,6 +36,8 @@ const TRACE = JSON.stringify({
 test('a trace is read by rank, and its shares add up', () => {
   const ranks = readTrace(TRACE);
   expect(ranks.map(({ name, spans }) => [name, spans.length])).toEqual([['rank 0', 4], ['rank 1', 1]]);
+  const { traceEvents } = JSON.parse(TRACE);
+  expect(readTrace(JSON.stringify({ traceEvents: traceEvents.reverse() })).map(({ name }) => name)).toEqual(['rank 0', 'rank 1']);
   expect(extent(ranks)).toEqual([0, 100]);
   const [half, other] = [shares(ranks[0], 0, 100, 2), shares(ranks[1], 0, 100, 2)];
   [1, 0, 0, 0.2, 0.4, 0.4].forEach((share, at) => expect(half[at]).toBeCloseTo(share, 12));
