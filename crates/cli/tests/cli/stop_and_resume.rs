@@ -152,9 +152,9 @@ fn a_checkpoint_is_refused_where_it_does_not_belong() {
     outcome.matches_golden("resume_damaged");
     assert_eq!(outcome.code, 3);
 
-    let other_version =
-        String::from_utf8(checkpoint).unwrap().replacen("lehr checkpoint 6 ", "lehr checkpoint 999 ", 1);
-    sandbox.write("newer/checkpoint", other_version);
+    let checkpoint = String::from_utf8(checkpoint).unwrap();
+    let (_, after_format) = checkpoint.strip_prefix("lehr checkpoint ").unwrap().split_once(' ').unwrap();
+    sandbox.write("newer/checkpoint", format!("lehr checkpoint 999 {after_format}"));
     let outcome = sandbox.lehr(&[&LINE[..], &["--resume", "newer"]].concat());
     outcome.matches_golden("resume_other_version");
     assert_eq!(outcome.code, 3);
