@@ -52,7 +52,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         ``'std'``: mean 0 and standard deviation 1. ``'robust'``: median 0 and interquartile range 1. ``None`` means ``'robust'`` with ``auto``, otherwise
         ``'none'``.
     missing : {'skip', 'median', 'mode', 'nearest', 'error'}, default=None
-        How to treat missing values. ``'skip'`` keeps NaN, which :class:`DAGaussianMixture` and :class:`GTM` accept. ``'nearest'`` fills values in from the five
+        How to treat missing values. ``'skip'`` keeps NaN, which :class:`DAGaussianMixture` and :class:`GTM` accept. ``'nearest'`` gives a number the median of the five
         nearest rows of the fitted table. Rows of other tables get the median, so that rows do not depend on each other. ``None`` means ``'nearest'`` with
         ``auto``, otherwise ``'error'``.
     auto : bool, default=True

@@ -48,8 +48,9 @@ pub enum Missing {
     Median,
     /// Missing values become the most frequent value of their column.
     Mode,
-    /// Missing values become the mean of the five nearest rows that have a value there, by the features that both rows
-    /// have. If no such row shares a feature, they are filled as with [`Missing::Median`].
+    /// Missing values become the median of the five nearest rows that have a value there, by the features that both
+    /// rows have; in a category, they become the shares of its texts in these rows. If no such row shares a feature,
+    /// they are filled as with [`Missing::Median`].
     Nearest,
     /// Lehr leaves out rows with missing values.
     Drop,
@@ -419,7 +420,9 @@ impl Preparation {
         let filled = if matches!(self.missing, Missing::Skip) { 0 } else { gaps };
         if filled > 0 {
             if self.missing == Missing::Nearest {
-                fill::from_nearest(&mut features, width);
+                let is_number =
+                    |feature: usize| matches!(self.features[feature].value, FeatureValue::Number | FeatureValue::Days);
+                fill::from_nearest(&mut features, width, is_number);
             }
             for (index, value) in table.iter_mut().enumerate().filter(|(_, value)| value.is_nan()) {
                 let feature = &self.features[index % width];

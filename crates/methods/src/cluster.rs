@@ -159,6 +159,6 @@ impl Declared for Cluster {
                 Fitted::by_kmeans(kmeans::resume(rows, *checkpoint, execution, observer)?, parameters)
             }
         };
-        Ok(Box::new(fitted))
+        Ok(Box::new(fitted.not_counting(data.rows().without_values())))
     }
 }

@@ -16,6 +16,9 @@ pub struct Origin {
     pub accounts: Vec<ColumnAccount>,
     /// The use of the columns.
     pub preparation: Preparation,
+    /// The rows without a value in any used column, in ascending order, if missing values were filled. They have the
+    /// weight 0 and get no label.
+    pub without_values: Vec<usize>,
     /// The decisions about the table and its rows, each as a sentence.
     pub notes: Vec<String>,
 }

@@ -122,7 +122,11 @@ impl Decided {
         notes.extend(repeated(&frame));
         let prepared = preparation.apply(&frame)?;
         notes.extend(prepared.notes.iter().cloned());
-        let Prepared { table, features, kept, filled, without_values, .. } = prepared;
+        let Prepared { table, features, kept, filled, mut without_values, .. } = prepared;
+        // If missing values stay, methods leave out such rows themselves.
+        if preparation.missing == Missing::Skip {
+            without_values.clear();
+        }
         if filled > 0 {
             notes.push(format!("filled {}, by --missing {}", counted(filled as u64, "gap"), preparation.missing));
         }
@@ -140,17 +144,14 @@ impl Decided {
             let id = if rows.len() == 1 { "id" } else { "ids" };
             if more > 0 { format!("{id} {named} and {more} more") } else { format!("{id} {named}") }
         };
-        // All values of these rows are filled in, so the rows get the weight 0. If missing values stay, methods leave
-        // such rows out themselves.
-        if preparation.missing != Missing::Skip && !without_values.is_empty() {
+        // All values of these rows are filled in, so the rows get the weight 0.
+        if !without_values.is_empty() {
             let weights = weights.get_or_insert_with(|| vec![1.0; frame.rows()]);
             without_values.iter().for_each(|row| weights[*row] = 0.0);
-            let (rows, have, its) = match without_values.len() {
-                1 => ("1 row".to_owned(), "has", "its label has"),
-                several => (counted(several as u64, "row"), "have", "their labels have"),
-            };
+            let (have, get) = if without_values.len() == 1 { ("has", "gets") } else { ("have", "get") };
             notes.push(format!(
-                "{rows} {have} no value in any column used, and the weight 0; {its} no meaning: {}",
+                "{} {have} no value in any column used, and {get} no label: {}",
+                counted(without_values.len() as u64, "row"),
                 list(&without_values)
             ));
         }
@@ -200,7 +201,7 @@ impl Decided {
             }
         };
         let (table, clustered) = (points(table)?, points(features)?);
-        Ok(Rows::prepared(table, clustered, gaps, Origin { frame, accounts, preparation, notes }))
+        Ok(Rows::prepared(table, clustered, gaps, Origin { frame, accounts, preparation, without_values, notes }))
     }
 }
 

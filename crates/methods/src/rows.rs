@@ -281,6 +281,12 @@ impl Rows {
         self.origin.as_deref()
     }
 
+    /// Returns the rows without a value in any used column whose values were filled, in ascending order. They get no
+    /// label.
+    pub fn without_values(&self) -> &[usize] {
+        self.origin().map_or(&[], |origin| &origin.without_values)
+    }
+
     /// Creates rows with missing values. [`Rows::table`] and [`Rows::points`] have the mean of the column in place of a
     /// missing value. A method that supports missing values reads [`Rows::input`].
     ///

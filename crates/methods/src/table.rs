@@ -28,7 +28,7 @@ pub enum Column<'a> {
     Labels {
         /// The label of each row: [`OUTLIER`] for no cluster, which is shown as -1; [`UNLABELLED`] for a row without
         /// values.
-        of_rows: &'a [u32],
+        of_rows: Cow<'a, [u32]>,
         /// Whether rows may be in no cluster.
         may_be_none: bool,
     },
@@ -106,7 +106,29 @@ impl<'a> Table<'a> {
 
     /// Adds a column of cluster numbers.
     pub fn labels(self, name: impl Into<String>, of_rows: &'a [u32], may_be_none: bool) -> Self {
-        self.with(name, Column::Labels { of_rows, may_be_none })
+        self.with(name, Column::Labels { of_rows: of_rows.into(), may_be_none })
+    }
+
+    /// Leaves out the labels and the numbers of the rows without any value, which are in ascending order.
+    pub fn without_values(mut self, rows: &[usize]) -> Self {
+        if rows.is_empty() {
+            return self;
+        }
+        for (_, column) in &mut self.columns {
+            match column {
+                Column::Labels { of_rows, .. } => {
+                    let labels = of_rows.to_mut();
+                    rows.iter().for_each(|row| labels[*row] = UNLABELLED);
+                }
+                Column::Numbers(values) => {
+                    let values = values.to_mut();
+                    rows.iter().for_each(|row| values[*row] = f64::NAN);
+                }
+                _ => {}
+            }
+        }
+        self.without_values = rows.to_vec();
+        self
     }
 
     /// Adds a column of counts.

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 
 use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
 use lehr_data::{Fingerprints, Incomplete, Points, Sparse};
+use lehr_methods::UNLABELLED;
 use lehr_mining::vector::{Input, Listed};
 use numpy::ndarray::ArrayView2;
 use numpy::{Element, IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
@@ -247,10 +248,9 @@ pub(crate) fn table<'py, T: Element>(
     values.into_pyarray(py).reshape([rows, columns])
 }
 
-/// Converts labels to the form of estimators. The label of a row without a cluster is -1 in estimators, and the largest
-/// number in the crates.
+/// Converts labels to the form of estimators, where an outlier and a row without values have the label -1.
 pub(crate) fn labels(labels: &[u32]) -> Vec<i32> {
-    labels.iter().map(|label| label.cast_signed()).collect()
+    labels.iter().map(|label| if *label == UNLABELLED { -1 } else { label.cast_signed() }).collect()
 }
 
 /// Builds a dictionary of one-dimensional arrays: the columns of a table with one row for each item of `rows`.

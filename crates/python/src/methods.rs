@@ -107,7 +107,7 @@ fn table<'py>(py: Python<'py>, table: Table<'_>) -> PyResult<Bound<'py, PyDict>>
             Column::Ids { given: None, rows } => columns.set_item(name, counts(0..rows as u64).into_pyarray(py)),
             Column::Numbers(values) => columns.set_item(name, values.into_owned().into_pyarray(py)),
             Column::Weights(values) => columns.set_item(name, values.into_pyarray(py)),
-            Column::Labels { of_rows, .. } => columns.set_item(name, arrays::labels(of_rows).into_pyarray(py)),
+            Column::Labels { of_rows, .. } => columns.set_item(name, arrays::labels(&of_rows).into_pyarray(py)),
             Column::Counts(values) => columns.set_item(name, counts(values).into_pyarray(py)),
             Column::Texts(values) => columns.set_item(name, PyList::new(py, values)?),
         }?;

@@ -58,7 +58,10 @@ impl Picture {
     /// Lays out the rows of `space` and the centres of a result. `centers` has K × d numbers in the scale of the
     /// clustering. Rows in `aside` do not influence the principal axes, except in sparse tables.
     pub fn new(space: &Rows, centers: &[f64], aside: &[usize]) -> Self {
-        let rows = drawn_rows(space.len());
+        let (mut rows, without_values) = (drawn_rows(space.len()), space.without_values());
+        let is_sample = rows.len() < space.len();
+        // A row without any value is nowhere.
+        rows.retain(|row| without_values.binary_search(row).is_err());
         let columns = space.columns();
         let mut picture = if space.is_sphere() {
             on_the_map(space, &rows, centers)
@@ -76,7 +79,7 @@ impl Picture {
         } else {
             along_principal_axes(space, &rows, centers, &aside.iter().copied().collect())
         };
-        if rows.len() < space.len() {
+        if is_sample {
             let [drawn, all] = [rows.len(), space.len()].map(|rows| lehr_methods::numbers::grouped(rows as u64));
             picture.note.push_str(&format!(" {drawn} of {all} rows are drawn, evenly chosen."));
         }

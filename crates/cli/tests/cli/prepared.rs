@@ -191,21 +191,36 @@ fn a_refused_table_is_described_and_a_skewed_one_is_warned_of() {
 }
 
 #[test]
-fn a_row_without_any_value_has_no_influence() {
+fn a_row_without_any_value_has_no_influence_and_no_label() {
     let sandbox = Sandbox::with("shops.csv", shops());
     for missing in ["--missing=median", "--missing=nearest"] {
         let arguments = |table: &'static str, out| ["cluster", table, "--auto", missing, "-k", "2", "--out", out];
         sandbox.lehr(&arguments("shops.csv", "o")).succeeded();
         sandbox.write("more.csv", shops().replace("\nS080,", "\nS777,,,,,\nS778,,,,,\nS080,"));
         let run = sandbox.lehr(&arguments("more.csv", "p")).succeeded();
-        let words =
-            "2 rows have no value in any column used, and the weight 0; their labels have no meaning: ids 80, 81";
+        let words = "2 rows have no value in any column used, and get no label: ids 80, 81";
         assert!(run.stderr.contains(words), "{}", run.stderr);
         assert!(sandbox.summary("p")["warnings"].to_string().contains(words), "{}", sandbox.summary("p")["warnings"]);
         let said = |line: &str| line.split_once(',').unwrap().1.to_owned();
         let labels = |out: &str| sandbox.read(out).lines().skip(1).map(said).collect::<Vec<_>>();
         let mut with_them = labels("p/labels.csv");
-        with_them.drain(80..82);
+        let without: Vec<String> = with_them.drain(80..82).collect();
+        assert_eq!(without, [",,,,"; 2], "all that a label says is left out");
         assert_eq!(with_them, labels("o/labels.csv"));
+        // The rows are in no cluster's number of rows, and not in the picture.
+        let rows = |out: &str| {
+            sandbox.summary(out)["clusters"].as_array().unwrap().iter().map(|of| of["rows"].clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(rows("p"), rows("o"));
+        let predicted = sandbox.lehr(&["predict", "p/model.json", "more.csv", "--out", "q.csv"]).succeeded();
+        assert!(predicted.stderr.contains("no label"), "{}", predicted.stderr);
+        let cluster = |out: &str| {
+            sandbox
+                .read(out)
+                .lines()
+                .map(|line| line.split(',').take(2).map(str::to_owned).collect::<Vec<_>>())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(cluster("p/labels.csv"), cluster("q.csv"), "a run and its model label the same rows");
     }
 }

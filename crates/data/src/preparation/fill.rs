@@ -2,16 +2,19 @@
 
 /// The maximum number of rows that values are taken from.
 const DONORS: usize = 2_000;
-/// The number of nearest rows whose mean fills a missing value.
+/// The number of nearest rows whose values fill a missing value.
 const NEAREST: usize = 5;
 
-/// Fills the missing values (NaN) of each row with the mean of the nearest rows that have a value there.
+/// Fills the missing values (NaN) of each row from the nearest rows that have a value there.
+///
+/// A number becomes the median of their values, so that an outlier among them does not make an outlier of the row. A
+/// feature of a category, for which `is_number` is false, becomes the mean: the share of the rows that have its text.
 ///
 /// The distance of two rows is the mean squared difference over the features that both have. Donors are evenly spaced
 /// rows, so that the result depends only on the rows. Values stay missing if no donor shares a feature with the row.
 ///
-/// Source: Troyanskaya et al. 2001 (KNNimpute), with equal weights.
-pub(super) fn from_nearest(values: &mut [f64], width: usize) {
+/// Source: Troyanskaya et al. 2001 (KNNimpute), with equal weights; the median is ours.
+pub(super) fn from_nearest(values: &mut [f64], width: usize, is_number: impl Fn(usize) -> bool) {
     let rows = values.len() / width;
     let step = rows.div_ceil(DONORS).max(1);
     let donors: Vec<f64> = (0..rows).step_by(step).flat_map(|row| &values[row * width..][..width]).copied().collect();
@@ -27,13 +30,25 @@ pub(super) fn from_nearest(values: &mut [f64], width: usize) {
                 continue;
             }
             let there = near.iter().map(|(_, donor)| donors[donor * width + feature]).filter(|value| !value.is_nan());
-            let nearest: Vec<f64> = there.take(NEAREST).collect();
+            let mut nearest: Vec<f64> = there.take(NEAREST).collect();
             if !nearest.is_empty() {
                 // Filled values do not influence distances, because distances were computed before.
-                row[feature] = nearest.iter().map(|value| value / nearest.len() as f64).sum();
+                row[feature] = if is_number(feature) { median(&mut nearest) } else { mean(&nearest) };
             }
         }
     }
+}
+
+/// Returns the median of at least one value.
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let [low, high] = [values[(values.len() - 1) / 2], values[values.len() / 2]];
+    low / 2.0 + high / 2.0
+}
+
+/// Returns the mean of at least one value.
+fn mean(values: &[f64]) -> f64 {
+    values.iter().map(|value| value / values.len() as f64).sum()
 }
 
 /// Returns the mean squared difference of two rows over the columns that both have, if there are any.
@@ -53,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_gap_gets_the_mean_of_the_nearest_that_have_a_value() {
+    fn a_gap_gets_the_median_of_the_nearest_that_have_a_value() {
         // There are two groups; the row with the missing value is in the second, whose third feature is about 9.
         let mut values = Vec::new();
         for row in 0..6 {
@@ -63,14 +78,37 @@ mod tests {
             values.extend([5.0 + f64::from(row) * 0.01, 5.0, 9.0]);
         }
         values.extend([5.0, f64::NAN, f64::NAN]);
-        from_nearest(&mut values, 3);
+        from_nearest(&mut values, 3, |_| true);
         assert_eq!(values[36..], [5.0, 5.0, 9.0]);
+    }
+
+    #[test]
+    fn an_outlier_among_the_nearest_does_not_fill_a_number_and_a_category_gets_shares() {
+        // By the first feature, the five rows are the nearest ones; the second of them has an income of a million.
+        let mut values = [
+            [1.0, 30.0, 1.0],
+            [1.0, 1e6, 0.0],
+            [1.0, 31.0, 1.0],
+            [1.0, 32.0, 0.0],
+            [1.0, 33.0, 0.0],
+            [1.0, f64::NAN, f64::NAN],
+        ]
+        .concat();
+        from_nearest(&mut values, 3, |feature| feature < 2);
+        assert_eq!(values[15..], [1.0, 32.0, 0.4]);
+    }
+
+    #[test]
+    fn two_nearest_rows_give_their_mean_without_overflow() {
+        let mut values = vec![1.0, f64::MAX, 1.0, f64::MAX, 1.0, f64::NAN];
+        from_nearest(&mut values, 2, |_| true);
+        assert_eq!(values[5], f64::MAX);
     }
 
     #[test]
     fn a_row_without_anything_keeps_its_gaps() {
         let mut values = vec![1.0, 2.0, f64::NAN, f64::NAN];
-        from_nearest(&mut values, 2);
+        from_nearest(&mut values, 2, |_| true);
         assert!(values[2].is_nan() && values[3].is_nan());
     }
 }

@@ -161,6 +161,18 @@ impl Fitted {
         }
     }
 
+    /// Takes the rows without a value in any used column out of the numbers of rows in the clusters. They have the
+    /// weight 0, so nothing else depends on them.
+    pub(super) fn not_counting(mut self, without_values: &[usize]) -> Self {
+        for row in without_values {
+            match self.labels[*row] {
+                OUTLIER => self.outliers.iter_mut().for_each(|outliers| outliers.rows -= 1),
+                label => self.clusters[label as usize].rows -= 1,
+            }
+        }
+        self
+    }
+
     /// Returns the square root of the weighted mean squared distance from the centre, for any cost.
     pub fn root_mean_square(&self) -> f64 {
         if !self.centroids.is_bernoulli() {
@@ -334,7 +346,7 @@ impl Fitted {
     /// Returns a line for each row: `id`, `cluster`, `probability`, then `distance`, `second_cluster` and
     /// `second_distance`.
     ///
-    /// The cluster of an outlier is -1. A low probability means that the row is near a border between clusters. With
+    /// The cluster of an outlier is -1. A row without a value in any used column has no cluster. A low probability means that the row is near a border between clusters. With
     /// costs in nats, rows have no distances.
     fn labels_table<'a>(&'a self, data: Data<'a>) -> Table<'a> {
         let rows = data.rows();
@@ -343,17 +355,17 @@ impl Fitted {
             .labels("cluster", &self.labels, self.outliers.is_some())
             .borrowed("probability", &self.probabilities);
         if !self.parameters.cost().is_squared() {
-            return table;
+            return table.without_values(rows.without_values());
         }
         let standing = self.standing(data);
         let shown = |distances: &[f64]| distances.iter().map(|distance| rows.distance(*distance)).collect();
-        let table = table.numbers("distance", shown(&standing.distances));
-        if self.clusters.len() < 2 {
-            return table;
+        let mut table = table.numbers("distance", shown(&standing.distances));
+        if self.clusters.len() > 1 {
+            table = table
+                .labels("second_cluster", &standing.seconds, false)
+                .numbers("second_distance", shown(&standing.second_distances));
         }
-        table
-            .labels("second_cluster", &standing.seconds, false)
-            .numbers("second_distance", shown(&standing.second_distances))
+        table.without_values(rows.without_values())
     }
 
     /// Returns a line for each temperature, or for each initialisation of k-means.

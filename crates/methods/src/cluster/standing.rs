@@ -156,7 +156,9 @@ impl Outlying {
     /// Returns the outlying rows of a clustering: rows far beyond the usual distance in their cluster, and rows in a
     /// cluster of very few rows.
     pub(super) fn of(fitted: &Fitted, standing: &Standing, rows: &Rows) -> Self {
-        Self::of_rows(rows.vectors(), rows.weights(), &fitted.labels, &fitted.centers, standing)
+        let mut outlying = Self::of_rows(rows.vectors(), rows.weights(), &fitted.labels, &fitted.centers, standing);
+        outlying.rows.retain(|found| rows.without_values().binary_search(&found.row).is_err());
+        outlying
     }
 
     /// Returns the outlying rows for these labels and K x D centres. Rows of weight 0 do not affect the usual distance.
