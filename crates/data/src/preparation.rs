@@ -48,9 +48,9 @@ pub enum Missing {
     Median,
     /// Missing values become the most frequent value of their column.
     Mode,
-    /// Missing values become the median of the five nearest rows that have a value there, by the features that both
-    /// rows have; in a category, they become the shares of its texts in these rows. If no such row shares a feature,
-    /// they are filled as with [`Missing::Median`].
+    /// Missing values become the median of the five nearest rows that have a value there. In a category, they become
+    /// the shares of its texts in these rows. Rows are compared by the features that both have. If no such row shares a
+    /// feature, values are filled as with [`Missing::Median`].
     Nearest,
     /// Lehr leaves out rows with missing values.
     Drop,
