@@ -55,7 +55,7 @@ test('the pictures of the guide', async () => {
   await keep(page, 'data');
   const settings = new URLSearchParams({ data: 'penguins', x: 'Culmen Length (mm)', y: 'Flipper Length (mm)', colour: `job:/clustering|${penguins}` });
   await page.goto(`${node.address}/~/#/explore?${settings}`);
-  await page.getByRole('heading', { name: /^Outliers/ }).waitFor();
+  await page.getByRole('heading', { name: 'Clusters 3' }).waitFor();
   await keep(page, 'explore');
   await page.setViewportSize({ width: 1280, height: 960 });
   await page.getByLabel('Pictures').selectOption('4');
@@ -73,6 +73,8 @@ test('the pictures of the guide', async () => {
   const nine = await node.job('/clustering', { input: 'penguins', options: { auto: true, clusters: 9 } });
   settings.set('colour', `sure:job:/clustering|${nine}`);
   await page.goto(`${node.address}/~/#/explore?${settings}`);
+  // Without the rows that were selected.
+  await page.reload();
   await page.getByText('0.5 or less, unsure').waitFor();
   await keep(page, 'sure');
   await page.goto(`${node.address}/~/#/explore?data=blocks&colour=${encodeURIComponent(`job:/clustering|${blocks}`)}`);
