@@ -23,7 +23,7 @@ COLUMNS = {
         "items": "how many items the cluster has",
         "temperature": "the temperature of this step",
         "clusters": "how many clusters there are",
-        "free_energy": "the free energy at the end of this step",
+        "free_energy": "the free energy at the end of this step; during hardening, clusters have no masses, so it is lower by T ln K",
         "mean_cost": "the mean cost of a row or item under its memberships",
         "information": "the mutual information of rows and clusters, in nats",
         "softness": "the mean of 1 less the largest membership: 0 for hard assignment",

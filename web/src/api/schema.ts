@@ -121,7 +121,7 @@ function field(name: string, schema: Schema, items?: Schema): Field {
     about: about.replaceAll('`', ''),
     choices: (schema.enum ?? items?.enum ?? []).map((value) => ({ value: String(value), about: said.get(String(value)) ?? '' })),
     default: schema.default ?? null,
-    otherwise: schema['x-default'] ?? (isNothing ? 'chosen for you' : String(schema.default)),
+    otherwise: schema['x-default'] ?? (!isNothing ? String(schema.default) : /Default:/.test(about) ? 'default' : 'chosen for you'),
     minimum: schema.minimum,
     maximum: schema.maximum,
     exclusiveMinimum: schema.exclusiveMinimum,

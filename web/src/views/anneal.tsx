@@ -74,7 +74,7 @@ export function Anneal({ steps, splits, unit, keep }: { steps: Step[]; splits: S
           marks={{ at: splits.map(({ temperature }) => temperature), name: 'split' }} />
         <Chart title={unit ? `Free energy (${unit})` : 'Free energy'} xName={over} x={x} y={steps.map(({ freeEnergy }) => freeEnergy)} isLogX isFalling isLogY={isWide(falling)} now={now.temperature} look={look} />
       </div>
-      {hardens && <p class="note">Dotted: the hardening after the annealing. The result and its figures are those at its end.</p>}
+      {hardens && <p class="note">Dotted: the hardening after the annealing. Its clusters have no masses, so its free energy is lower by T ln K. The figures of the result are those at its end.</p>}
     </div>
   );
 }
@@ -134,7 +134,7 @@ function Tree({ over, falling, lasting, splits, now, look }: { over: string; fal
           <line class="cross" x1={x(now)} x2={x(now)} y1="0" y2={bottom} />
           <text x={x(now) + (isRight ? -6 : 6)} y="10" text-anchor={isRight ? 'end' : 'start'}>shown: {figure(now, 4)}</text>
           {spaced(tens(cold, hot, 5), x).map(({ x, text }) => <text key={text} x={x} y={bottom + 13} text-anchor="middle">{text}</text>)}
-          <text x={wide.value - ROOM.right} y={height - 5} text-anchor="end">{over} →</text>
+          <text x={wide.value - ROOM.right} y={height - 5} text-anchor="end">{over}, falling →</text>
         </svg>
       </div>
       {splits.some(({ end }) => end !== null) && <p class="note">A dotted line shows that two clusters merged again.</p>}

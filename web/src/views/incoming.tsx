@@ -260,7 +260,7 @@ export function Incoming({ datasets, names }: { datasets: string; names: string[
               </div>
             </fieldset>
           )}
-          {found && found.rows.length > 0 && <Grid caption="First rows of the file" names={found.names} rows={found.rows.slice(0, 5)} first={0} />}
+          {found && found.rows.length > 0 && <Grid caption="First rows of the file" names={found.names} rows={found.rows.slice(0, 5)} first={0} isNumber={found.kinds.map((kind) => kind === 'number')} />}
           <Trouble error={error.value} />
           {mayBeGaps && (
             <p class="warning">

@@ -276,7 +276,7 @@ function Detail({ service, id, job }: Listed) {
 const ANSWERS = /^(.*clusters|components|outlier.*|stress|correlation|items|pairs)$/;
 /// Names of figures that are hard to understand.
 const SAID: Record<string, string> = {
-  aic: 'AIC', bic: 'BIC', icl: 'ICL', stress_1: 'Stress-1 of Kruskal', finish_plain: 'Cost if never more clusters', finish_overshot: 'Cost if merged from more', finish_moved: 'Items moved last',
+  aic: 'AIC', bic: 'BIC', icl: 'ICL', stress_1: 'Stress-1 of Kruskal', finish_plain: 'Cost without extra clusters', finish_overshot: 'Cost with extra clusters, merged', finish_moved: 'Items moved at the end',
 };
 
 /// Shows figures as tiles: all of them, or only those that are (or are not) the answer.

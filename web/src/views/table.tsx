@@ -94,6 +94,7 @@ export function Grid({
   first,
   on,
   pick,
+  isNumber = names.map((_, at) => rows.some((row) => typeof row[at] === 'number')),
 }: {
   caption: string;
   names: string[];
@@ -101,8 +102,8 @@ export function Grid({
   first?: number;
   on?: number;
   pick?: (row: number) => void;
+  isNumber?: boolean[];
 }) {
-  const isNumber = names.map((_, at) => rows.some((row) => typeof row[at] === 'number'));
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
       <table>

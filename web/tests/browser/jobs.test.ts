@@ -126,7 +126,7 @@ test('the page of a result begins with the answer, and says flags and scores in 
   // The tiles tell the end of the hardening, and the replay the end of the annealing.
   await detail.getByText('Dotted: the hardening after the annealing.').waitFor();
   const course = detail.locator('.course svg');
-  expect(await course.locator('text').allTextContents()).toEqual(expect.arrayContaining([expect.stringMatching(/^shown: [\d.]+$/), 'temperature →', '3']));
+  expect(await course.locator('text').allTextContents()).toEqual(expect.arrayContaining([expect.stringMatching(/^shown: [\d.]+$/), 'temperature, falling →', '3']));
   await detail.getByRole('link', { name: 'Open as data set' }).click();
   await page.getByRole('heading', { name: `${clustered}/centers` }).waitFor();
   const mixed = await node.job('/mixture', { input: 'points', options: { components: 3 } });

@@ -14,7 +14,8 @@ pub struct Step {
     pub temperature: f64,
     /// The number of components at the end of this temperature.
     pub clusters: usize,
-    /// The free energy `-T ln sum` per unit of weight.
+    /// The free energy `-T ln sum` per unit of weight. In plain mode, components have no masses, so with equal masses
+    /// it would be higher by `T ln K`.
     pub free_energy: f64,
     /// The weighted mean squared distance under the soft assignment.
     pub mean_cost: f64,
