@@ -111,7 +111,7 @@ dashboard-pictures: ## draw the pictures of the viewer in docs/guide/dashboard a
 
 DASHBOARD_RECORD ?= lab/records/local/dashboard.json
 
-dashboard-times: need ## what a page with a million points costs: first picture, whole picture, frames, memory, the node's processor time (Node.js 20, Chromium; some ten minutes, nobody else on the machine)
+dashboard-times: need ## what a page with a million points costs: first picture, whole picture, frames, memory, the node's processor time (Node.js 20, Chromium; some twenty minutes, nobody else on the machine)
 	@cargo build --release -p lehr
 	@$(PYTHON) tools/web.py times $(TARGET)/release/lehr $(DASHBOARD_RECORD)
 
@@ -572,7 +572,7 @@ NUMBER_PAGE_RECORD := lab/records/2026-11-27/number.json
 docs/lab/number.md: $(wildcard lab/report/*.py) $(NUMBER_PAGE_RECORD)
 	@$(PYTHON) lab/report/number.py $(NUMBER_PAGE_RECORD) > $@
 
-DASHBOARD_PAGE_RECORD := lab/records/2026-11-28/dashboard.json
+DASHBOARD_PAGE_RECORD := lab/records/2026-11-30/dashboard.json
 
 docs/lab/dashboard.md: $(wildcard lab/report/*.py) $(DASHBOARD_PAGE_RECORD)
 	@$(PYTHON) lab/report/dashboard.py $(DASHBOARD_PAGE_RECORD) > $@

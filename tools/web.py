@@ -3,7 +3,7 @@
 Usage: web.py check LEHR   all of it; the tests in Chromium run on nodes of the command LEHR
        web.py build        builds web/dist again
        web.py pictures LEHR   draws the pictures of the guide and the README again
-       web.py times LEHR RECORD   measures a page with a million points, and writes a record: times, memory, the node's processor time; some ten minutes
+       web.py times LEHR RECORD   measures a page with a million points, and writes a record: times, memory, the node's processor time; some twenty minutes
 
 Without Node.js, its packages or Chromium, a part cannot run. Then the gate prints NOT RUN with the reason, and passes, so that a
 developer without Node.js can run the other gates. If LEHR_WEB_REQUIRED is set, it fails instead.

@@ -16,7 +16,7 @@ _SPLITS = {
 COLUMNS = {
     "*": {
         "id": "the identifier of the row or item: from your column of ids, or its number from 0",
-        "cluster": "the number of the cluster, from 0, by falling weight; -1 is an outlier",
+        "cluster": "the number of the cluster, from 0, by falling weight; -1 is an outlier; empty for a row without any value in the columns used",
         "component": "the number of the component, from 0, by falling weight",
         "weight": "the weight of the cluster's rows or items; of a component its share, and all shares add up to 1",
         "rows": "how many rows have this cluster, component or node as their most probable one",

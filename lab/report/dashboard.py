@@ -59,7 +59,7 @@ def page(record):
     yield f"- Chromium opens a data set of {record['rows']:,} rows in two or three columns, with the {record['clusters']} clusters of a job. Node, browser and measurement share one machine; the graphics processor is not used."
     yield f"- Median of {record['runs']} runs, and least to most. *Met* judges the medians."
     yield "- While the picture moves, 250,000 points are drawn, and all of them as soon as it rests. The window has 1280 by 800 pixels."
-    yield "- The memory is what Chromium's task manager counts (`RssAnon`), in a browser that nobody drives, when it has not changed for five seconds. A tab with the list of jobs has " + f"{digits(statistics.median(figures['page']['memory']))} MB."
+    yield "- The memory is what Chromium's task manager counts (`RssAnon`), in a browser that nobody drives, 45 seconds after it opened the page. By then it has collected what the page no longer holds. A tab with the list of jobs has " + f"{digits(statistics.median(figures['page']['memory']))} MB."
     yield ""
     yield f"Processor {about['processor']}; threads {about['threads']}; system {about['system']}; Chromium {about['chromium']}; commit {about['commit']}; load {record['load']}."
     yield ""
