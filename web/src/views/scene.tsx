@@ -255,11 +255,17 @@ export function Scene({ source, settings, settle, choice, asked }: {
     const title = cluster && cluster !== NO_CLUSTER && cluster !== NO_VALUE ? `${labels ? 'Cluster ' : ''}${cluster} · ${titleOf(row)}` : titleOf(row);
     return { title, text: `${grouping?.isSure ? `probability ${figure(grouping.probability![row], 3)} · ` : ''}${describe(row)}`, colour: rowColour(grouping, row, theme) };
   };
+  const chooseAll = function* () {
+    for (let row = 0; row < columns.rows; row++) if (!isHidden(row)) yield row;
+  };
   const size = (
-    <label>
-      Point size
-      <input type="range" min="1" max="15" step="1" value={pointWidth} onInput={(event) => (width.value = Number(event.currentTarget.value))} />
-    </label>
+    <>
+      <label>
+        Point size
+        <input type="range" min="1" max="15" step="1" value={pointWidth} onInput={(event) => (width.value = Number(event.currentTarget.value))} />
+      </label>
+      <button type="button" onClick={() => (choose(chooseAll(), 'replace', 'all shown'), reach('chosen'))}>As a table</button>
+    </>
   );
 
   return (

@@ -167,6 +167,20 @@ test('a selection of a shop is saved with all its columns, gaps, ids and weights
   await context.close();
 });
 
+test('the points of a picture are a table too, without those of hidden clusters', async () => {
+  const { page, context, wrongs } = await openPage(browser, node, `#/explore?data=points&x=x&y=y&colour=${encodeURIComponent(`job:/clustering|${job}`)}`);
+  const rows = page.getByRole('region', { name: 'Selected rows' }).locator('tbody tr');
+  const button = page.getByRole('button', { name: 'As a table', exact: true });
+  await button.focus();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => rows.count()).toBe(60);
+  await page.getByRole('button', { name: 'Hide Cluster 1' }).click();
+  await button.click();
+  await expect.poll(() => rows.count()).toBe(40);
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
 test('an exported selection opens in Excel and in the node, and the page says how it was selected', async () => {
   const { page, context, wrongs } = await openPage(browser, node, `#/explore?data=points&x=x&y=y&colour=${encodeURIComponent(`job:/clustering|${job}`)}`);
   const cloud = page.getByRole('application');
