@@ -32,9 +32,17 @@ def unpacked(packed: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
     return np.unpackbits(packed, axis=1, count=bits, bitorder="little")
 
 
-def as_given(found: NDArray[Any], X: Any) -> NDArray[Any]:
-    """Converts a result to single precision if the data have single precision, otherwise to double precision."""
-    return found.astype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64, copy=False)
+def as_given(found: NDArray[Any], X: Any, keeps_small: bool = False) -> NDArray[Any]:
+    """Converts a result to single precision if the data have single precision and it can hold the result, otherwise to double precision.
+
+    With ``keeps_small``, numbers that would become 0 count as numbers that single precision cannot hold.
+    """
+    if getattr(X, "dtype", None) != np.float32:
+        return found.astype(np.float64, copy=False)
+    with np.errstate(over="ignore", under="ignore"):
+        single = found.astype(np.float32, copy=False)
+    is_held = np.array_equal(np.isfinite(single), np.isfinite(found)) and not (keeps_small and ((single == 0) & (found != 0)).any())
+    return single if is_held else found.astype(np.float64, copy=False)
 
 
 def has_gaps(rows: Any) -> bool:
@@ -258,7 +266,11 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         _checks.refuse_huge(rows)
         if has_gaps(rows):
             return as_given(np.sqrt(squares_with_gaps(rows, self._positions())), rows)
-        return as_given(euclidean_distances(rows, self.cluster_centers_), rows)
+        found = euclidean_distances(rows, self.cluster_centers_)
+        if not np.isfinite(found).all():
+            # The distance between two numbers may be too large for their precision.
+            found = euclidean_distances(rows.astype(np.float64), self._positions())
+        return as_given(found, rows)
 
     def score(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the negative weighted sum of squared distances to the nearest centre: greater is better.

@@ -421,7 +421,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         self.means_ = as_given(parts["means"], rows)
         components, columns = self.means_.shape
         shapes = {_FORMS[name]: shape for name, shape in _em.shapes(components, columns).items()}
-        self.covariances_ = as_given(parts["covariances"].reshape(shapes[form]), rows)
+        self.covariances_ = as_given(parts["covariances"].reshape(shapes[form]), rows, keeps_small=True)
         self._numbers = parts["numbers"]
         is_rounded = self.means_.dtype != np.float64
         self._weights, self._means = (parts["weights"], parts["means"]) if is_rounded else (None, None)
@@ -628,15 +628,15 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
     @property
     def precisions_cholesky_(self) -> NDArray[Any]:
         """The triangular factors of the precisions."""
-        return as_given(self._factors(), self.means_)
+        return as_given(self._factors(), self.means_, keeps_small=True)
 
     @property
     def precisions_(self) -> NDArray[Any]:
         """The inverses of the covariances."""
         factors = self._factors()
         if factors.ndim < 2 or self.covariance_type == "diag":
-            return as_given(np.square(factors), self.means_)
-        return as_given(factors @ np.swapaxes(factors, -1, -2), self.means_)
+            return as_given(np.square(factors), self.means_, keeps_small=True)
+        return as_given(factors @ np.swapaxes(factors, -1, -2), self.means_, keeps_small=True)
 
     def _factors(self) -> NDArray[np.float64]:
         """Returns the triangular factors of the precisions, in double precision."""

@@ -463,3 +463,19 @@ def test_whole_numbers_with_more_digits_than_a_floating_point_number_are_reporte
         warnings.simplefilter("ignore")
         warnings.filterwarnings("error", message=".*53 bits")
         lehr.KMeans(1, n_init=1).fit(exact)
+
+
+def test_results_that_single_precision_cannot_hold_are_doubles():
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    for scale in (1e25, 1e-25):
+        single = lehr.DAGaussianMixture(1).fit((scale * X).astype(np.float32))
+        double = lehr.DAGaussianMixture(1).fit((scale * X).astype(np.float32).astype(float))
+        assert single.means_.dtype == np.float32 and single.covariances_.dtype == np.float64
+        np.testing.assert_allclose(single.covariances_, double.covariances_, rtol=1e-5)
+        np.testing.assert_allclose(single.precisions_, double.precisions_, rtol=1e-4)
+    far = np.array([[2e38, 0], [-2e38, 0]] * 20, dtype=np.float32)
+    for model in (lehr.KMeans(2, random_state=0), lehr.DAClustering(2)):
+        distances = model.fit(far).transform(far)
+        assert distances.dtype == np.float64
+        np.testing.assert_allclose(np.sort(distances[0]), [0, 4e38], rtol=1e-6)
+        assert model.transform(far[:1] / 1e30).dtype == np.float32

@@ -63,7 +63,7 @@ function show(id: string, place: HTMLElement, figure: Figure): void {
       const kept = frame
         ? <button type="button" onClick={() => frame.dispatchEvent(new CustomEvent('lehr-keep', { detail: clusters }))}>Keep {number}</button>
         : command && <span>To keep {number}: <code>{command} -k {clusters}</code></span>;
-      return <p class="keep">{shown} {kept}</p>;
+      return shown || kept ? <p class="keep">{shown} {kept}</p> : null;
     };
     render(<Anneal steps={steps} splits={splits} unit={figure.unit} keep={keep} />, place);
   } else if (figure.kind === 'lines') {

@@ -575,14 +575,18 @@ fn failure(dataset: &str, error: Error) -> Failure {
 
 /// Converts a table of a method's results into a table of this crate.
 pub(crate) fn result(table: lehr_methods::Table<'_>) -> Result<Table, Fault> {
-    let mut builder = Table::builder().gaps(!table.without_values.is_empty());
+    let mut builder = Table::builder();
     for (name, column) in table.columns {
         builder = match column {
             Column::Ids { given, rows } => {
                 let ids = given.map_or_else(|| (0..rows).map(|row| row.to_string()).collect(), <[String]>::to_vec);
                 builder.texts(name.clone(), ids).id(Some(name))
             }
-            Column::Numbers(values) => builder.numbers(name, values.into_owned()),
+            Column::Numbers(values) => {
+                // Kept tables have finite numbers and gaps.
+                let finite = |number: f64| if number.is_finite() { number } else { f64::NAN };
+                builder.numbers(name, values.into_owned().into_iter().map(finite).collect())
+            }
             Column::Weights(values) => builder.numbers(name.clone(), values).weights(Some(name)),
             // Counts have no missing values, so every row must have a label.
             Column::Labels { of_rows, may_be_none: false } if !of_rows.contains(&UNLABELLED) => {

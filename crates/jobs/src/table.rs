@@ -2,8 +2,8 @@
 //!
 //! A table has named columns of numbers, counts or text, stored as reference-counted Arrow arrays: cloning and slicing
 //! copy only pointers. Two columns may have a role: the weights of the rows, and their ids. Building a table checks
-//! that its columns have the same length and different names. It does not look for NaN: declare numbers that may be
-//! missing with [`Builder::gaps`].
+//! that its columns have the same length and different names. A missing number is NaN. A table says whether numbers may
+//! be missing ([`Table::has_gaps`]).
 
 mod frame;
 mod rows;
@@ -130,7 +130,7 @@ impl Builder {
         self
     }
 
-    /// Sets whether numbers may be missing; missing numbers are NaN. Default: no.
+    /// Sets whether numbers may be missing although none is; missing numbers are NaN. Default: no.
     pub fn gaps(mut self, may_be: bool) -> Self {
         self.has_gaps = may_be;
         self
@@ -178,7 +178,9 @@ impl Builder {
     /// Returns [`Code::InvalidValue`] if there are no columns, or if columns have different lengths or the same name.
     /// Also returns this code if a role names a missing column, or if a scale is not finite and positive. Returns
     /// [`Code::TooLarge`] for a column with more than 2 GiB of text.
-    pub fn build(self) -> Result<Table, Fault> {
+    pub fn build(mut self) -> Result<Table, Fault> {
+        // A kept table is read again with what it says of itself, so a table with gaps must say that it has some.
+        self.has_gaps |= self.columns.iter().any(|(_, values)| has_nan(values));
         if let Some(name) = self.is_too_long {
             return Err(Fault::new(Code::TooLarge, format!("column {name:?} has more than 2 GiB of text")));
         }
@@ -203,6 +205,16 @@ impl Builder {
         let batch = RecordBatch::try_new(Arc::new(schema), columns);
         Table::new(batch.map_err(|error| Fault::new(Code::InvalidValue, error.to_string()))?)
     }
+}
+
+/// Returns whether a number is missing.
+fn has_nan(values: &ArrayRef) -> bool {
+    if let Some(numbers) = values.as_primitive_opt::<Float64Type>() {
+        return numbers.values().iter().any(|number| number.is_nan());
+    }
+    values
+        .as_primitive_opt::<Float32Type>()
+        .is_some_and(|numbers| numbers.values().iter().any(|number| number.is_nan()))
 }
 
 impl Table {

@@ -2,6 +2,7 @@
 
 use hyper::Request;
 use hyper::header::{self, HeaderMap};
+use hyper::http::uri::Authority;
 use lehr_services::{Code, Endpoint, Fault, Verb};
 use lehr_sync::Arc;
 
@@ -12,14 +13,17 @@ use crate::refusal::Refused;
 /// Returns the host that a request is for: from its target, or else from its `Host` header (RFC 9112, section 3.2).
 ///
 /// # Errors
-/// Returns [`Code::MessageNotSupported`] if the request has two `Host` headers, or names two different hosts in HTTP/2.
-/// A request in HTTP/1.1 that names no host gets the same code.
+/// Returns [`Code::MessageNotSupported`] if the request has two `Host` headers, or one that is not a host and a port.
+/// The same for a request in HTTP/2 that names two different hosts, and for one in HTTP/1.1 that names none.
 pub(crate) fn host<B>(request: &Request<B>) -> Result<&str, Fault> {
     let refuse = |reason: &str| Err(Fault::new(Code::MessageNotSupported, reason));
     let mut lines = request.headers().get_all(header::HOST).iter();
     let (named, second) = (lines.next().map(|line| line.to_str().unwrap_or_default()), lines.next());
     if second.is_some() {
         return refuse("the request has two Host headers");
+    }
+    if named.is_some_and(|named| !is_authority(named)) {
+        return refuse("the Host header is not a host and a port");
     }
     match (request.uri().authority(), named) {
         (Some(target), Some(named))
@@ -32,6 +36,17 @@ pub(crate) fn host<B>(request: &Request<B>) -> Result<&str, Fault> {
         (None, None) if request.version() == hyper::Version::HTTP_11 => refuse("the request has no Host header"),
         (None, None) => Ok(""),
     }
+}
+
+/// Returns whether a text is a host, with a port or without. It may be empty (RFC 9112, section 3.2).
+fn is_authority(text: &str) -> bool {
+    if text.is_empty() {
+        return true;
+    }
+    // The port follows the last colon that is not within an address in brackets.
+    let port = text.rsplit_once(':').map(|(_, port)| port).filter(|port| !port.ends_with(']'));
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
+    text.parse::<Authority>().is_ok_and(|_| !text.contains('@')) && port.is_none_or(is_port)
 }
 
 /// Refuses requests that foreign web pages send. A node on loopback without a policy trusts the user of the machine,

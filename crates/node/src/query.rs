@@ -30,7 +30,7 @@ pub(crate) fn query(text: &str, operation: Option<&OperationDescription>) -> Res
             match before {
                 Value::Array(items) if may_be("array") => items.push(item(&text)),
                 // A field that the operation does not have is ignored, however often it occurs.
-                _ if operation.is_some() && kinds.is_none_or(Value::is_null) => (),
+                _ if schema.is_some_and(Value::is_null) => (),
                 _ => return Err(Fault::new(Code::InvalidValue, format!("{name}: given twice in the address"))),
             }
             continue;
@@ -93,5 +93,8 @@ mod tests {
         assert_eq!(read("columns=1&columns=b&columns=7"), Ok(json!({ "columns": ["1", "b", "7"] })));
         assert_eq!(read("columns=7"), Ok(json!({ "columns": ["7"] })));
         assert_eq!(read("limit=4&limit=5").unwrap_err().reason(), "limit: given twice in the address");
+        // The type of a field may be behind a reference.
+        assert_eq!(read("format=csv&format=tsv").unwrap_err().reason(), "format: given twice in the address");
+        assert_eq!(read("other=1&other=2"), Ok(json!({ "other": 1 })));
     }
 }

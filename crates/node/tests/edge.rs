@@ -329,6 +329,13 @@ fn a_request_is_for_one_host() {
         let get = |head: String| send(at, format!("{head}connection: close\r\n\r\n").as_bytes()).status;
         assert_eq!(get(format!("GET /books HTTP/1.1\r\nhost: {at}\r\n")), 200);
         assert_eq!(get(format!("GET /books HTTP/1.1\r\nhost: {at}\r\nhost: {at}\r\n")), 400);
+        for wrong in [format!("{at},evil.example"), format!("{at}/x"), format!("{at} b"), format!("u@{at}")] {
+            assert_eq!(get(format!("GET /books HTTP/1.1\r\nhost: {wrong}\r\n")), 400, "{wrong}");
+        }
+        for port in ["abc", "99999999", "-1", "8o"] {
+            assert_eq!(get(format!("GET /books HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n")), 400, "{port}");
+        }
+        assert_eq!(get("GET /books HTTP/1.1\r\nhost: [::1]\r\n".to_owned()), 200);
         assert_eq!(get("GET /books HTTP/1.1\r\n".to_owned()), 400);
         // If the request line has a full URL, the node ignores the host header.
         assert_eq!(get(format!("GET http://{at}/books HTTP/1.1\r\nhost: elsewhere.example\r\n")), 200);

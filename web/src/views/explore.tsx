@@ -259,6 +259,8 @@ function Explored({ path, name, dataset, read, choice, progress }: { path: strin
     return {
       name, columns, id: dataset.id ?? id, weights: dataset.weights ?? weights, layouts, projections, find: written('jobs', { new: '1', data: name }), isEqual: false, coast, save, Outliers,
       saved: parts.length > 1 ? base.name : undefined,
+      // A map without clusters shows the first column of its rows.
+      colour: layouts.length ? `column:${measured.find((column) => !axes.includes(column))?.name}` : undefined,
     };
   }, [parts]);
   const sources = labelSources(path, name, dataset, every).map((one) => (one.key === labels?.source.key && one.version === labels.source.version ? { ...one, ready: labels.colouring } : one));

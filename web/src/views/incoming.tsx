@@ -171,7 +171,7 @@ export function Incoming({ datasets, names }: { datasets: string; names: string[
             />
           </label>
         </p>
-        <p class="note">You see its columns first. Nothing is sent before you say so.</p>
+        <p class="note">You see the columns of a text file first. Nothing is sent before you say so.</p>
       </div>
       {file.value && (
         <form

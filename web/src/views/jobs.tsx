@@ -14,7 +14,8 @@ import type { Line } from './chart.tsx';
 import { curvesOf } from './curves.ts';
 import { Trouble, Warnings } from './fault.tsx';
 import { Options, isRight, options, type Typed } from './form.tsx';
-import { ReportLink, Reports } from './reports.tsx';
+import { NodeLink } from './link.tsx';
+import { Reports } from './reports.tsx';
 import { FLAGS, Rows } from './table.tsx';
 
 interface Listed {
@@ -183,7 +184,7 @@ function Actions({ service, id, job, isShort }: Listed & { isShort?: boolean }) 
   return (
     <>
       {explored && <a class={isShort ? 'button' : 'button first'} href={written('explore', explored)}>Explore{name}</a>}
-      {job.state === 'done' && job.outputs.report && !isShort && <ReportLink address={query(`${service}:report`, { job: id })} name={id} />}
+      {job.state === 'done' && job.outputs.report && !isShort && <NodeLink address={query(`${service}:report`, { job: id })} title="report" of={id} file={`${id}.html`} />}
       {mayStop && <button type="button" onClick={() => act('cancel', `Asked ${id} to stop.`)}>Cancel{name}</button>}
       {mayResume && <button type="button" onClick={() => act('resume', `${id} goes on.`)}>Resume{name}</button>}
       {!isShort && !mayStop && (

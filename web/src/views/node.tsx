@@ -8,6 +8,7 @@ import { Ages, type Port } from '../state/ages.ts';
 import { documentOf, ofContract, services } from '../state/node.ts';
 import { bytes, count, duration, figure } from '../state/words.ts';
 import { Trouble } from './fault.tsx';
+import { NodeLink } from './link.tsx';
 import { Log } from './log.tsx';
 import { usePolling } from './polling.ts';
 import { Ranks } from './ranks.tsx';
@@ -113,8 +114,8 @@ export default function NodeView() {
             <p class="note">Asked once a second while you look.</p>
           </div>
           <div class="tools">
-            <a class="button" href="../openapi.json">OpenAPI description</a>
-            <a class="button" href="../metrics">Metrics</a>
+            <NodeLink address="/openapi.json" title="OpenAPI description" file="openapi.json" />
+            <NodeLink address="/metrics" title="metrics" file="metrics.txt" />
           </div>
         </div>
         <Trouble error={error.value} />
@@ -192,7 +193,7 @@ function Opened({ path, operations, ports, subscribers }: { path: string; operat
     <div class="opened">
       <h3>{path}</h3>
       <p class="note">
-        <a href={`..${path}`}>Its document</a>. Operations: {operations.join(', ') || 'none'}. The <a href="../openapi.json">OpenAPI description</a> has their parameters.
+        <NodeLink address={path} title="document" of={path} file={`${path.slice(1).replaceAll('/', '-')}.json`} /> Operations: {operations.join(', ') || 'none'}. The OpenAPI description has their parameters.
       </p>
       {ports.length > 0 && <div class="scroll" tabIndex={0} role="region" aria-label={`Ports of ${path}`}><Ports ports={ports} /></div>}
       <ul class="plainlist">

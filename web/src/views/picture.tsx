@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { CONTEXT, scaleColour, type Theme } from '../colour/palette.ts';
+import type { Column } from '../api/columns.ts';
 import { cloudOf, isSkewed, logarithm, range, sphereOf, type Cloud } from '../points/cloud.ts';
 import { areDegrees, citiesOnGlobe, citiesOnMap, onGlobe, onMap } from '../points/coast.ts';
 import { OVER, UNDER, word } from '../points/paint.ts';
@@ -87,7 +88,12 @@ export function Picture({ source, frame, views, settings, settle, grouping, chos
             shores={lands?.shores} towns={lands?.towns} ground={layout?.ground} outlines={grouping && layout?.outlines && layout.outlines.filter(({ group }) => !hidden.has(group))}
             names={[0, 1, 2].map((at) => (axes[at] ? `${axes[at].name}${logs[at] ? ' (log)' : ''}` : ''))} logs={logs} summary={`${caption}.${about.summary}`} caption={caption} marks={marks} picked={point}
             forced={settings.renderer} handle={own}
-            onSelect={(points, how, used) => select(rowsOf(points, cloud), how, `${used} in ${title}`)}
+            onSelect={(points, how, used) => {
+              const rows = [...rowsOf(points, cloud)];
+              // A box around these values selects the same rows again. A lasso has no short description.
+              const box = ({ name, values }: Column) => `${name} from ${range(Float64Array.from(rows, (row) => values[row] as number))!.join(' to ')}`;
+              select(rows, how, used === 'box' && cloud.shape === 'plane' && rows.length ? axes.map(box).join(', ') : `${used} in ${title}`);
+            }}
             onPick={(at) => pick(at < 0 ? -1 : cloud.rowOf[at])}
             hint={(at) => hint(cloud.rowOf[at])}
           />

@@ -1,20 +1,8 @@
-// Links to reports: of a job, and of the services that keep reports under a name.
+// The reports that services keep under a name.
 
-import { ask, hasToken, query, root } from '../api/http.ts';
-import { download } from '../state/download.ts';
+import { query } from '../api/http.ts';
 import { documentOf, ofContract } from '../state/node.ts';
-import { say } from '../state/notice.ts';
-
-/// Draws a link to a report. If the page has a token, a button saves the report instead, since a link carries no token.
-export function ReportLink({ address, name }: { address: string; name: string }) {
-  if (!hasToken()) return <a class="button" href={new URL(`.${address}`, root).href} target="_blank" rel="noopener">Report<span class="unseen"> of {name}</span></a>;
-  const save = () =>
-    ask(address, { accept: 'text/html' })
-      .then((answer) => answer.blob())
-      .then((page) => download(`${name}.html`, page))
-      .catch((caught) => say(String(caught.message ?? caught)));
-  return <button type="button" onClick={save}>Save report<span class="unseen"> of {name}</span></button>;
-}
+import { NodeLink } from './link.tsx';
 
 interface Made {
   text: string;
@@ -35,7 +23,7 @@ export function Reports() {
         {made.map(({ path, name, report }) => (
           <li key={`${path} ${name}`} class="report-line">
             <span><b>{name}</b> of {report.job}: <span class="soft">{report.text.split('\n')[0]}</span></span>
-            {report.page && <ReportLink address={query(`${path}:page`, { name })} name={name} />}
+            {report.page && <NodeLink address={query(`${path}:page`, { name })} title="report" of={name} file={`${name}.html`} />}
           </li>
         ))}
       </ul>

@@ -196,7 +196,7 @@ test('an exported selection opens in Excel and in the node, and the page says ho
   expect(text).toMatch(/^\uFEFFname,x,y,z,cluster,cluster_name,probability\n/);
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.getByRole('button', { name: 'Copy' }).click();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^40 of 60 rows of points: box in x and y; without cluster 1 \(clusters of clustering-\d+\)$/);
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^40 of 60 rows of points: x from -?[\d.e-]+ to -?[\d.e-]+, y from -?[\d.e-]+ to -?[\d.e-]+; without cluster 1 \(clusters of clustering-\d+\)$/);
   // Plain CSV has no columns of texts.
   for (const format of ['csv', 'table']) {
     const made = await node.ask(`/datasets:upload?name=exported-${format}&format=${format}&id=name`, text);

@@ -12,6 +12,7 @@ import { axe, choose, COMMAND, Node, openBrowser, openPage, points } from './wor
 let browser: Browser;
 let node: Node;
 let guarded: Node;
+let joined: Node;
 let folder: string;
 
 const WORKFLOW = `name = "several"
@@ -31,13 +32,23 @@ with = { name = "absent", to = 1 }
 after = ["cluster"]
 `;
 
+/// A workflow that runs until it is stopped.
+const LONG = `name = "long"
+
+[steps.cluster]
+service = "/clustering"
+operation = "run"
+with = { input = "many", options = { clusters = 300, columns = ["x", "y"] } }
+job = true
+`;
+
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lehr-states-'));
   const policy = join(folder, 'policy.json');
   writeFileSync(policy, JSON.stringify({ callers: { reader: { token: 'correct-horse-battery' } }, rules: [{ callers: ['reader'], paths: ['/'] }] }));
-  const methods = ['lehr.mixture=/mixture', 'lehr.gtm=/gtm', 'lehr.distances=/distances', 'lehr.pairwise=/pairwise', 'lehr.embedding=/embedding'];
+  const methods = ['lehr.mixture=/mixture', 'lehr.gtm=/gtm', 'lehr.distances=/distances', 'lehr.pairwise=/pairwise', 'lehr.embedding=/embedding', 'lehr/reports=/reports'];
   [browser, node] = await Promise.all([openBrowser(), new Node(methods.flatMap((method) => ['--start', method])).start()]);
-  guarded = await new Node(['--policy', policy]).start();
+  [guarded, joined] = await Promise.all([new Node(['--policy', policy]).start(), new Node(['--join', node.address]).start()]);
   await node.ask('/datasets:upload?name=points&id=name', points(900));
   await node.ask('/datasets:upload?name=few&id=name', points(90));
   await node.job('/clustering', { input: 'points', options: { clusters: 3, columns: ['x', 'y'] } });
@@ -47,6 +58,14 @@ beforeAll(async () => {
   const { matrix, items } = (await node.ask('/distances')).jobs[distances].outputs;
   await node.job('/pairwise', { input: { matrix, items }, options: { clusters: 3 } });
   await node.job('/embedding', { input: { matrix, items } });
+  const outlying = Array.from({ length: 120 }, (_, row) => `${row % 2 ? 5 : 0}.${row},${row % 3},${row % 2 ? 'CCO' : 'c1ccccc1O'}`);
+  await node.ask('/datasets:upload?name=molecules&format=table', `x,y,smiles\n${outlying.join('\n')}\n60,60,CC\n`);
+  await node.job('/clustering', { input: 'molecules', options: { auto: true, clusters: 2, columns: ['x', 'y'] } });
+  const places = Array.from({ length: 200 }, (_, row) => `${(row % 4) * 20 - 100 + (row % 7)},${30 + (row % 5) + (row % 4)}`);
+  await node.ask('/datasets:upload?name=places', `lon,lat\n${places.join('\n')}\n`);
+  await node.job('/clustering', { input: 'places', options: { clusters: 4, lonlat: true } });
+  await node.ask('/datasets:upload?name=many', points(60_000));
+  await node.ask('/reports:make', { name: 'three', job: (await node.ask('/clustering')).jobs['clustering-1'] });
   await node.ask('/clustering:run', { input: 'absent' }).catch(() => {});
   writeFileSync(join(folder, 'points.csv'), points(300));
   const ran = spawnSync(COMMAND, ['cluster', join(folder, 'points.csv'), '--columns', 'x,y', '-k', '3', '--ranks', '2', '--trace', join(folder, 'trace.json'), '--out', join(folder, 'out'), '--quiet']);
@@ -55,7 +74,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await browser?.close();
-  await Promise.all([node?.end(), guarded?.end()]);
+  await Promise.all([node?.end(), guarded?.end(), joined?.end()]);
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -67,8 +86,14 @@ async function selected(page: Page): Promise<void> {
   await page.locator('.chosen').waitFor();
 }
 
-/// The states: the name, the address, and what somebody does there.
-const STATES: [string, string, (page: Page) => Promise<void>][] = [
+/// Ends what runs, so that the next state has the machine.
+async function cancelled(): Promise<void> {
+  const { jobs } = await node.ask('/clustering');
+  for (const [job, { state }] of Object.entries<any>(jobs)) if (/^(queued|running)$/.test(state)) await node.ask('/clustering:cancel', { job });
+}
+
+/// The states: the name, the address, what somebody does there, and what is done afterwards.
+const STATES: [string, string, (page: Page) => Promise<void>, (() => Promise<void>)?][] = [
   ['data', '#/data?set=points', async () => {}],
   ['incoming', '#/data', async (page) => {
     await choose(page, 'shop.csv', `Customer,Total spend,Visits,Segment\n${Array.from({ length: 40 }, (_, row) => `C${row},"£${row * 7}.50",${row % 9},${row % 2 ? 'Trade' : 'Home'}`).join('\n')}\n`);
@@ -95,6 +120,25 @@ const STATES: [string, string, (page: Page) => Promise<void>][] = [
   }],
   ['explore-four', `${EXPLORED}&pictures=4`, async (page) => page.locator('.groups li').first().waitFor()],
   ['explore-three', '#/explore?data=points&colour=job:/clustering%7Cclustering-1&x=x&y=y&z=z', async (page) => page.locator('.groups li').first().waitFor()],
+  ['explore-outliers', '#/explore?data=molecules&x=x&y=y&colour=job:/clustering%7Cclustering-2', async (page) => page.getByRole('heading', { name: /^Outliers/ }).waitFor()],
+  ['explore-structures', '#/explore?data=molecules&x=x&y=y&colour=job:/clustering%7Cclustering-2', async (page) => {
+    await page.getByRole('heading', { name: /^Outliers/ }).waitFor();
+    await page.getByRole('application').focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'As a table', exact: true }).click();
+    await page.locator('.gallery svg').first().waitFor();
+  }],
+  ['explore-sphere', '#/explore?data=places&view=sphere&colour=job:/clustering%7Cclustering-3', async (page) => page.locator('.groups li').first().waitFor()],
+  ['explore-map', '#/explore?data=gtm-1/places', async (page) => page.getByRole('application').waitFor()],
+  ['explore-embedding', '#/explore?data=embedding-1/positions', async (page) => page.getByRole('application').waitFor()],
+  ['explore-axes', '#/explore?data=points&view=axes2', async (page) => page.getByRole('application').waitFor()],
+  ['jobs', '#/jobs', async (page) => page.locator('section[aria-labelledby=reports]').waitFor()],
+  ['running', '#/jobs', async (page) => {
+    const { job } = await node.ask('/clustering:run', { input: 'many', options: { clusters: 300, columns: ['x', 'y'] } });
+    await page.goto(`${node.address}/~/#/jobs?service=/clustering&job=${job}`);
+    await page.locator('section[aria-labelledby=job-detail] progress').waitFor();
+    await page.getByRole('img').first().waitFor();
+  }, cancelled],
   ['new-job', '#/jobs?new=1&data=points', async (page) => page.getByRole('button', { name: /^Run/ }).first().waitFor()],
   ['clustering', '#/jobs?service=/clustering&job=clustering-1', async (page) => page.getByRole('img').first().waitFor()],
   ['mixture', '#/jobs?service=/mixture&job=mixture-1', async (page) => page.getByRole('img').first().waitFor()],
@@ -110,6 +154,11 @@ const STATES: [string, string, (page: Page) => Promise<void>][] = [
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.locator('.steps .state.failed').waitFor();
   }],
+  ['workflow-running', '#/workflows', async (page) => {
+    await choose(page, 'long.toml', LONG);
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.locator('.steps .state.running').waitFor();
+  }, cancelled],
   ['node', '#/node', async (page) => {
     await page.getByRole('button', { name: '/datasets', exact: true }).click();
     await page.getByLabel('Open a trace').setInputFiles(join(folder, 'trace.json'));
@@ -132,7 +181,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
         if (width !== 2560) expect(await axe(page), name).toEqual([]);
         if (process.env.LEHR_PICTURES) await page.screenshot({ path: join(process.env.LEHR_PICTURES, `${name}-${width}-${colorScheme}.png`), fullPage: true });
       };
-      for (const [name, hash, act] of STATES) {
+      for (const [name, hash, act, after] of STATES) {
         await page.goto('about:blank');
         await page.goto(`${node.address}/~/${hash}`);
         await page.locator('main .card, main .empty').first().waitFor();
@@ -140,12 +189,17 @@ for (const colorScheme of ['light', 'dark'] as const) {
           throw new Error(`${name}: ${error.message}`);
         });
         await look(name, page);
+        await after?.();
       }
-      const token = await openPage(browser, guarded, '', { colorScheme, viewport: { width, height: 900 } });
-      await token.page.getByRole('dialog').waitFor();
-      await look('token', token.page);
-      expect([...wrongs, ...token.wrongs]).toEqual([]);
-      await Promise.all([context.close(), token.context.close()]);
+      expect(wrongs).toEqual([]);
+      await context.close();
+      for (const [name, one, hash] of [['token', guarded, ''], ['joined', joined, '#/node']] as const) {
+        const { page, context, wrongs } = await openPage(browser, one, hash, { colorScheme, viewport: { width, height: 900 } });
+        await (name === 'token' ? page.getByRole('dialog') : page.getByRole('heading', { name: 'Joined nodes' })).waitFor();
+        await look(name, page);
+        expect(wrongs, name).toEqual([]);
+        await context.close();
+      }
     });
   }
 }

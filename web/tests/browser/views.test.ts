@@ -242,7 +242,7 @@ test('two and four pictures side by side have one selection, and show it in thei
   await page.getByLabel('Pictures').selectOption('4');
   await expect.poll(() => clouds.count()).toBe(4);
   await drag(0, [0.01, 0.99], [0.99, 0.01]);
-  await page.locator('.chosen .note').getByText('box in x and y', { exact: true }).waitFor();
+  await page.locator('.chosen .note').getByText(/^x from \S+ to \S+, y from \S+ to \S+$/).waitFor();
   expect(await clouds.evaluateAll((all) => all.every((one) => / 900 rows are selected/.test(one.getAttribute('aria-label')!)))).toBe(true);
   // A point that is picked in one is picked in all.
   await page.keyboard.press('Escape');
@@ -705,6 +705,13 @@ test('a node with a policy asks for a token, says that one is wrong, and shows w
     await page.getByLabel('Data', { exact: true }).selectOption('many');
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.locator('section[aria-labelledby=new-job] .trouble', { hasText: 'Your token does not allow this.' }).waitFor();
+    // A link carries no token, so the page saves what its links would open.
+    await page.getByRole('link', { name: 'Node', exact: true }).click();
+    for (const [name, expected] of [['Save metrics', /^# HELP /m], ['Save OpenAPI description', /"openapi": ?"3/]] as const) {
+      const saved = textOf(page.waitForEvent('download'));
+      await page.getByRole('button', { name, exact: true }).click();
+      expect(await saved, name).toMatch(expected);
+    }
     // What the reader asked for has not happened.
     const { jobs } = await guarded.ask('/clustering', undefined, own);
     expect([Object.keys(jobs), /^(queued|running)$/.test(jobs[job].state)]).toEqual([[job], true]);

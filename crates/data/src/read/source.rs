@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::object::{self, Opened};
 use crate::read::Encoding;
 use crate::read::decode::{Decoder, utf32};
-use crate::read::unpack::{Damage, MAGIC, Unpacked};
+use crate::read::unpack::{Damage, MAGIC, Unpacked, repeated};
 
 /// The number of bytes that are requested at once.
 const CHUNK: usize = 64 * 1024;
@@ -325,12 +325,12 @@ fn terminator_of(head: &[u8]) -> u8 {
     if ends.copied().any(|byte| byte == b'\n') { b'\n' } else { b'\r' }
 }
 
-/// A reader that fails once with the error that stopped a peek.
+/// A reader that fails with the error that stopped a peek, if there is one.
 struct Pending(Option<io::Error>);
 
 impl Read for Pending {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        self.0.take().map_or(Ok(0), Err)
+        self.0.as_ref().map_or(Ok(0), |error| Err(repeated(error)))
     }
 }
 

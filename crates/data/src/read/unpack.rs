@@ -34,6 +34,15 @@ impl Damage {
     }
 }
 
+/// Returns an error with the same meaning. A reader that failed returns it at every call, because a caller may have put
+/// the first error aside to return earlier bytes.
+pub(crate) fn repeated(error: &io::Error) -> io::Error {
+    match Damage::of(error) {
+        Some(damage) => damage.clone().into(),
+        None => io::Error::new(error.kind(), error.to_string()),
+    }
+}
+
 impl From<Damage> for io::Error {
     fn from(damage: Damage) -> Self {
         io::Error::new(io::ErrorKind::InvalidData, damage)
@@ -67,6 +76,8 @@ pub struct Unpacked<'a> {
     bytes_max: u64,
     given: u64,
     is_over: bool,
+    /// The error that ended the reading. A decompressor that has failed says that its bytes end.
+    ended: Option<io::Error>,
 }
 
 impl<'a> Unpacked<'a> {
@@ -82,7 +93,7 @@ impl<'a> Unpacked<'a> {
         let is_packed = magic == MAGIC;
         let whole = io::Cursor::new(magic).chain(reader);
         let plain: Box<dyn Read + 'a> = if is_packed { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) };
-        Ok(Unpacked { plain, is_packed, failed, bytes_max, given: 0, is_over: false })
+        Ok(Unpacked { plain, is_packed, failed, bytes_max, given: 0, is_over: false, ended: None })
     }
 
     /// Returns whether the bytes were compressed.
@@ -104,10 +115,8 @@ impl<'a> Unpacked<'a> {
             _ => Damage::Unsound(error.to_string()).into(),
         }
     }
-}
 
-impl Read for Unpacked<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    fn next(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut read = self.plain.read(buffer).map_err(|error| self.told(error))?;
         // The first two bytes are examined together.
         while self.is_packed && self.given == 0 && read == 1 && buffer.len() > 1 {
@@ -122,6 +131,21 @@ impl Read for Unpacked<'_> {
         self.given += read as u64;
         self.is_over |= self.given > self.bytes_max;
         if self.is_over { Err(Damage::TooLong(self.bytes_max).into()) } else { Ok(read) }
+    }
+}
+
+impl Read for Unpacked<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(error) = &self.ended {
+            return Err(repeated(error));
+        }
+        let read = self.next(buffer);
+        if let Err(error) = &read
+            && error.kind() != io::ErrorKind::Interrupted
+        {
+            self.ended = Some(repeated(error));
+        }
+        read
     }
 }
 

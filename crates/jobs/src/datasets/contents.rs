@@ -79,6 +79,17 @@ fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
     })
 }
 
+/// The contents that no document names.
+#[derive(Debug, Default)]
+pub(crate) struct Orphans {
+    /// The tables, by number.
+    pub tables: Vec<(u64, Table)>,
+    /// The numbers of the tables that cannot be read.
+    pub unreadable: Vec<u64>,
+    /// The number of files with bytes of uploads.
+    pub uploads: usize,
+}
+
 impl Contents {
     /// # Errors
     /// Returns [`Code::StartFailed`] if the folder cannot be used.
@@ -278,14 +289,14 @@ impl Contents {
         self.held.lock().is_frozen = true;
     }
 
-    /// Returns the contents that no document names: tables by number, and the number of unfinished uploads. Renames the
-    /// files of these uploads, so that later uploads do not overwrite them.
+    /// Returns the contents that no document names. Renames the files with bytes of uploads, so that later uploads do
+    /// not overwrite them.
     ///
     /// # Errors
     /// Returns the errors of the disk.
-    pub(crate) fn orphans(&self) -> io::Result<(Vec<(u64, Table)>, usize)> {
-        let (mut tables, mut uploads) = (Vec::new(), 0);
-        let Some(folder) = &self.folder else { return Ok((tables, uploads)) };
+    pub(crate) fn orphans(&self) -> io::Result<Orphans> {
+        let mut found = Orphans::default();
+        let Some(folder) = &self.folder else { return Ok(found) };
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
             let number = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<u64>().ok());
@@ -296,12 +307,13 @@ impl Contents {
                 "arrow" => {
                     let name = format!("recovered/{number}");
                     let file = io::BufReader::new(File::open(&path)?);
-                    if let Ok(table) = arrow::read_from(file, &Columns::default(), Gaps::Nowhere, &name, u64::MAX) {
-                        tables.push((number, table));
+                    match arrow::read_from(file, &Columns::default(), Gaps::Nowhere, &name, u64::MAX) {
+                        Ok(table) => found.tables.push((number, table)),
+                        Err(_) => found.unreadable.push(number),
                     }
                 }
                 "part" | "sums" => {
-                    uploads += usize::from(ending == "part");
+                    found.uploads += usize::from(ending == "part");
                     let aside = (1..).map(|count| folder.join(format!("lost-{count}-{number}.{ending}")));
                     if let Some(aside) = aside.into_iter().find(|aside| !aside.exists()) {
                         fs::rename(&path, aside)?;
@@ -310,8 +322,14 @@ impl Contents {
                 _ => {}
             }
         }
-        tables.sort_by_key(|(number, _)| *number);
-        Ok((tables, uploads))
+        found.tables.sort_by_key(|(number, _)| *number);
+        found.unreadable.sort_unstable();
+        Ok(found)
+    }
+
+    /// Returns whether the file of a content is on the disk. Contents in memory are there.
+    pub(crate) fn is_there(&self, number: u64) -> bool {
+        self.table_path(number).is_none_or(|path| path.exists())
     }
 
     /// Records that the document may have stopped naming some contents.

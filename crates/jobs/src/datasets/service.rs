@@ -15,7 +15,7 @@ use lehr_services::{
 };
 use lehr_sync::{Arc, thread::spawn_detached};
 
-use super::contents::Contents;
+use super::contents::{Contents, Orphans};
 use super::root::Root;
 use super::*;
 use crate::format::{self, Found};
@@ -126,10 +126,10 @@ impl DatasetService {
     /// Makes data sets from stored tables after the document was lost together with its copy.
     fn adopt(&mut self, starting: &Starting) -> Result<(), Fault> {
         let found = blocking("the disk", || self.inner.contents.orphans());
-        let (tables, uploads) = found.map_err(|error| {
+        let Orphans { tables, unreadable, uploads } = found.map_err(|error| {
             Fault::new(Code::StartFailed, "what is kept of data sets cannot be read").log(error.to_string())
         })?;
-        if tables.is_empty() && uploads == 0 {
+        if tables.is_empty() && unreadable.is_empty() && uploads == 0 {
             return Ok(());
         }
         self.inner.contents.freeze();
@@ -140,11 +140,30 @@ impl DatasetService {
                 .datasets
                 .insert(name.clone(), Dataset { content: *content, ..Dataset::new(table, Source::Table) });
         }
-        let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        let listed = |names: Vec<String>| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        let unreadable = unreadable.iter().map(|number| format!("{number}.arrow")).collect();
         starting.report(format!(
-            "the list of data sets was gone; recovered from their contents: {names}; bytes of unfinished uploads that are kept as lost-*.part: {uploads}"
+            "the list of data sets was gone; recovered from their contents: {}; files that stay but cannot be read: {}; bytes of uploads that are kept as lost-*.part: {uploads}",
+            listed(names),
+            listed(unreadable)
         ));
         Ok(())
+    }
+
+    /// Reports the data sets whose contents are gone from the disk.
+    fn report_missing(&self, starting: &Starting) {
+        let is_gone = |dataset: &Dataset| !self.inner.contents.is_there(dataset.content);
+        let gone = blocking("the disk", || {
+            let gone = self.document.datasets.iter().filter(|(_, dataset)| is_gone(dataset));
+            gone.map(|(name, _)| format!("{name:?}")).collect::<Vec<_>>()
+        });
+        if !gone.is_empty() {
+            let of = if gone.len() == 1 { "a data set" } else { "data sets" };
+            starting.report(format!(
+                "the contents of {of} are gone from the disk; remove and bring in again: {}",
+                gone.join(", ")
+            ));
+        }
     }
 
     fn number(&mut self) -> u64 {
@@ -303,6 +322,7 @@ impl Service for DatasetService {
             Beginning::Restored => self.inner.contents.freeze(),
             Beginning::New => self.adopt(starting)?,
         }
+        self.report_missing(starting);
         // Uploads that were being read when the service ended are read again.
         let reading = self.document.uploads.iter().filter(|(_, upload)| upload.state == UploadState::Reading);
         for (name, upload) in reading {

@@ -328,15 +328,23 @@ fn three() -> String {
 fn without_its_document_a_service_of_data_sets_finds_its_contents_again() {
     let folder = tempfile::tempdir().unwrap();
     keep_something(folder.path(), &Counting::default());
+    let gaps = || Table::builder().numbers("merged_at", vec![f64::NAN, 2.0]).build().unwrap();
+    life(folder.path(), 2, async |host, setup| {
+        let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
+        datasets.call(Put { name: "gaps".into(), table: Handle(gaps()), replace: false }).await.unwrap();
+    });
     for name in ["document.json", "document.json.copy"] {
         std::fs::remove_file(folder.path().join("datasets").join(name)).unwrap();
     }
+    let damaged = folder.path().join("datasets/contents/4321.arrow");
+    std::fs::write(&damaged, "ARROW1").unwrap();
     for _ in 0..2 {
         life(folder.path(), 2, async |host, setup| {
             let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
             let state = datasets.get().await.unwrap();
             assert!(state.datasets.keys().all(|name| name.starts_with("recovered/")));
             assert!(state.datasets.values().any(|dataset| dataset.checksum == one()));
+            assert!(state.datasets.values().any(|dataset| dataset.checksum == gaps().checksum()));
             let name = state.datasets.iter().find(|(_, dataset)| dataset.checksum == one()).unwrap().0.clone();
             drop(state);
             let Handle(table) = datasets.call(Take { name }).await.unwrap();
@@ -346,8 +354,38 @@ fn without_its_document_a_service_of_data_sets_finds_its_contents_again() {
                 reports[0].starts_with("the list of data sets was gone; recovered from their contents: "),
                 "{reports:?}"
             );
+            assert!(reports[0].contains("files that stay but cannot be read: 4321.arrow"), "{reports:?}");
         });
     }
+    assert!(damaged.exists());
     let parts = files(folder.path()).into_iter().filter(|file| file.extension().is_some_and(|ending| ending == "part"));
     assert_eq!(parts.map(|file| std::fs::read(file).unwrap()).collect::<Vec<_>>(), [LATE[0]]);
+}
+
+#[test]
+fn a_start_reports_data_sets_whose_contents_are_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    keep_something(folder.path(), &Counting::default());
+    for times in 0..3 {
+        life(folder.path(), 2, async |host, setup| {
+            let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
+            let reports = host.reports();
+            if times == 0 {
+                assert!(reports.is_empty(), "{reports:?}");
+            } else {
+                let expected = "the contents of a data set are gone from the disk; remove and bring in again: \"one\"";
+                assert_eq!(reports["/datasets"], [expected]);
+                let fault = datasets.call(Take { name: "one".into() }).await.unwrap_err();
+                assert!(fault.reason().contains("is damaged"), "{fault}");
+            }
+        });
+        if times == 0 {
+            let arrows =
+                files(folder.path()).into_iter().filter(|file| file.extension().is_some_and(|of| of == "arrow"));
+            let number =
+                |file: &std::path::PathBuf| file.file_stem().unwrap().to_str().unwrap().parse::<u64>().unwrap();
+            // The first data set has the first content.
+            std::fs::remove_file(arrows.min_by_key(number).unwrap()).unwrap();
+        }
+    }
 }

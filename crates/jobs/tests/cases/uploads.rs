@@ -403,6 +403,17 @@ fn files_that_were_cut_are_faults_of_the_data() {
             assert_eq!(fault.code(), Code::InvalidValue, "cut at {end}: {fault}");
             assert!(fault.reason().contains("expected the rest of a gzip file"), "cut at {end}: {fault}");
         }
+        // The last eight bytes are the checksum and the length of what was compressed.
+        for (at, gaps) in [(8, false), (8, true), (1, false), (1, true)] {
+            let mut flipped = packed.clone();
+            let end = flipped.len() - at;
+            flipped[end] ^= 1;
+            for media in ["text/csv", "text/tab-separated-values", "application/octet-stream"] {
+                let upload = UploadFile { gaps, ..UploadFile::new("flipped.csv.gz", media, flipped.clone()) };
+                let fault = datasets.call(upload).await.unwrap_err();
+                assert_eq!(fault.code(), Code::InvalidValue, "{media}, {at} from the end: {fault}");
+            }
+        }
         let array =
             b"\x93NUMPY\x01\x00\x46\x00{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1), }            \n";
         for (media, bytes) in
