@@ -11,12 +11,12 @@ const OUTLIERS_LISTED = 12;
 /// The maximum number of rows up to which an outlier is compared with the middle half of its cluster.
 const COMPARED_MAX = 100_000;
 
-/// Returns why each outlier of the list is one. The job names the columns, each with its share of the squared distance, such as `x (98 %)`. The page adds the
+/// Returns why each outlier of the list is one. The job names the columns, each with its share of the squared distance, such as `x (98 %); y (2 %)`. The page adds the
 /// value of the row, and the middle half of the values of its cluster.
 export function reasons({ groups, groupOf, outliers = [] }: Colouring, { columns }: Columns): string[] {
   const boxes = new Map<string, ReturnType<typeof boxesOf>>();
   return outliers.slice(0, OUTLIERS_LISTED).map(({ row, cluster, about }) => {
-    const parts = about.split(/ \((\d+ %)\)(?:, )?/);
+    const parts = about.split(/ \((\d+ %)\)(?:; )?/);
     return parts.flatMap((name, at) => {
       if (at % 2 || !name) return [];
       const share = parts[at + 1] ? `${parts[at + 1]} of the distance` : '';
