@@ -122,11 +122,9 @@ impl Decided {
         notes.extend(repeated(&frame));
         let prepared = preparation.apply(&frame)?;
         notes.extend(prepared.notes.iter().cloned());
-        let Prepared { table, features, kept, filled, mut without_values, .. } = prepared;
-        // If missing values stay, methods leave out such rows themselves.
-        if preparation.missing == Missing::Skip {
-            without_values.clear();
-        }
+        let Prepared { table, features, kept, filled, without_values, .. } = prepared;
+        // If missing values stay, methods leave out rows without values themselves.
+        let unlabelled = if preparation.missing == Missing::Skip { Vec::new() } else { without_values.clone() };
         if filled > 0 {
             notes.push(format!("filled {}, by --missing {}", counted(filled as u64, "gap"), preparation.missing));
         }
@@ -145,14 +143,14 @@ impl Decided {
             if more > 0 { format!("{id} {named} and {more} more") } else { format!("{id} {named}") }
         };
         // All values of these rows are filled in, so the rows get the weight 0.
-        if !without_values.is_empty() {
+        if !unlabelled.is_empty() {
             let weights = weights.get_or_insert_with(|| vec![1.0; frame.rows()]);
-            without_values.iter().for_each(|row| weights[*row] = 0.0);
-            let (have, get) = if without_values.len() == 1 { ("has", "gets") } else { ("have", "get") };
+            unlabelled.iter().for_each(|row| weights[*row] = 0.0);
+            let (have, get) = if unlabelled.len() == 1 { ("has", "gets") } else { ("have", "get") };
             notes.push(format!(
                 "{} {have} no value in any column used, and {get} no label: {}",
-                counted(without_values.len() as u64, "row"),
-                list(&without_values)
+                counted(unlabelled.len() as u64, "row"),
+                list(&unlabelled)
             ));
         }
         if sets_aside {
@@ -201,7 +199,12 @@ impl Decided {
             }
         };
         let (table, clustered) = (points(table)?, points(features)?);
-        Ok(Rows::prepared(table, clustered, gaps, Origin { frame, accounts, preparation, without_values, notes }))
+        Ok(Rows::prepared(
+            table,
+            clustered,
+            gaps,
+            Origin { frame, accounts, preparation, without_values: unlabelled, notes },
+        ))
     }
 }
 

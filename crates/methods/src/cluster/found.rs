@@ -346,8 +346,8 @@ impl Fitted {
     /// Returns a line for each row: `id`, `cluster`, `probability`, then `distance`, `second_cluster` and
     /// `second_distance`.
     ///
-    /// The cluster of an outlier is -1. A row without a value in any used column has no cluster. A low probability means that the row is near a border between clusters. With
-    /// costs in nats, rows have no distances.
+    /// The cluster of an outlier is -1. A row without a value in any used column has no cluster. A low probability
+    /// means that the row is near a border between clusters. With costs in nats, rows have no distances.
     fn labels_table<'a>(&'a self, data: Data<'a>) -> Table<'a> {
         let rows = data.rows();
         let table = Table::new("labels")
