@@ -180,7 +180,7 @@ impl Builder {
     /// [`Code::TooLarge`] for a column with more than 2 GiB of text.
     pub fn build(mut self) -> Result<Table, Fault> {
         // A kept table is read again with what it says of itself, so a table with gaps must say that it has some.
-        self.has_gaps |= self.columns.iter().any(|(_, values)| has_nan(values));
+        self.has_gaps = self.has_gaps || self.columns.iter().any(|(_, values)| has_nan(values));
         if let Some(name) = self.is_too_long {
             return Err(Fault::new(Code::TooLarge, format!("column {name:?} has more than 2 GiB of text")));
         }

@@ -249,6 +249,7 @@ function Explored({ path, name, dataset, read, choice, progress }: { path: strin
     const axes = known.peek().maps.includes(name) ? parts[0].columns.columns.filter((column) => column.kind !== 'text' && /^([xyz]|[xz]\d+)$/.test(column.name)) : [];
     const layouts: Layout[] = axes.length >= 2 ? [{ key: 'map', title: 'map', x: axes[0], y: axes[1], z: axes[2], isEqual: true }] : [];
     const measured = base.columns.columns.filter((column): column is NumberColumn => column.kind !== 'text' && column.name !== id && column.name !== weights);
+    const shown = measured.find((column) => !axes.includes(column));
     const make = async (stop: AbortSignal) => {
       const { values, shares, gaps } = await principalAxes(measured, 3, stop);
       const named = values.map((values, at): Column => ({ name: `axis ${at + 1} (${figure(100 * shares[at], 2)} %)`, kind: 'number', values }));
@@ -260,7 +261,7 @@ function Explored({ path, name, dataset, read, choice, progress }: { path: strin
       name, columns, id: dataset.id ?? id, weights: dataset.weights ?? weights, layouts, projections, find: written('jobs', { new: '1', data: name }), isEqual: false, coast, save, Outliers,
       saved: parts.length > 1 ? base.name : undefined,
       // A map without clusters shows the first column of its rows.
-      colour: layouts.length ? `column:${measured.find((column) => !axes.includes(column))?.name}` : undefined,
+      colour: layouts.length && shown ? `column:${shown.name}` : undefined,
     };
   }, [parts]);
   const sources = labelSources(path, name, dataset, every).map((one) => (one.key === labels?.source.key && one.version === labels.source.version ? { ...one, ready: labels.colouring } : one));

@@ -107,7 +107,8 @@ fn the_guide_to_a_first_table_shows_what_the_commands_print() {
     let commands = check_page("first-table.md", &sandbox);
     assert!((4..10).contains(&commands), "{commands}");
     assert!(sandbox.list("penguins").contains(&"report.html".to_owned()));
-    // What the page says of the result: 217 of the 223 birds with a label are with their species, and so many of the next season.
+    // What the page says of the result: 217 of the 223 birds with a label are with their species, and so many of the
+    // next season.
     let together = |table: &str, labels: &str| -> usize {
         let species = table.lines().skip(1).map(|line| line.split(',').nth(2).unwrap());
         let clusters = labels.lines().skip(1).map(|line| line.split(',').nth(1).unwrap());

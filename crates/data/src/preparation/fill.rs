@@ -1,5 +1,7 @@
 //! Fills missing values from the nearest rows by the columns that both have (k-nearest-neighbour imputation).
 
+use crate::describe::median_of_sorted;
+
 /// The maximum number of rows that values are taken from.
 const DONORS: usize = 2_000;
 /// The number of nearest rows whose values fill a missing value.
@@ -33,17 +35,15 @@ pub(super) fn from_nearest(values: &mut [f64], width: usize, is_number: impl Fn(
             let mut nearest: Vec<f64> = there.take(NEAREST).collect();
             if !nearest.is_empty() {
                 // Filled values do not influence distances, because distances were computed before.
-                row[feature] = if is_number(feature) { median(&mut nearest) } else { mean(&nearest) };
+                row[feature] = if is_number(feature) {
+                    nearest.sort_unstable_by(f64::total_cmp);
+                    median_of_sorted(&nearest)
+                } else {
+                    mean(&nearest)
+                };
             }
         }
     }
-}
-
-/// Returns the median of at least one value.
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    let [low, high] = [values[(values.len() - 1) / 2], values[values.len() / 2]];
-    low / 2.0 + high / 2.0
 }
 
 /// Returns the mean of at least one value.
