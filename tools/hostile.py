@@ -261,7 +261,7 @@ class Acknowledged:
     """The data that a node has acknowledged."""
 
     def __init__(self):
-        self.notes, self.datasets = {}, {}
+        self.notes, self.datasets, self.jobs, self.uploads = {}, {}, [], {}
 
     def check(self, node, attack):
         """Checks that all acknowledged data exist, or that the node reports a loss."""
@@ -274,7 +274,8 @@ class Acknowledged:
             for key, value in self.notes.items():
                 expect(found.get(key) == value or is_reported, f"{attack}: note {key} is {found.get(key)!r}, it was {value!r}")
         status, body = node.ask("GET", "/datasets")
-        there = json.loads(body)["datasets"] if status == 200 else {}
+        state = json.loads(body) if status == 200 else {}
+        there, pieces = state.get("datasets", {}), state.get("uploads", {})
         for name, checksum in self.datasets.items():
             if name not in there:
                 expect(is_reported, f"{attack}: data set {name} is gone and /ready says {ready}")
@@ -286,6 +287,12 @@ class Acknowledged:
                 expect(len(json.dumps(values)) > 100, f"{attack}: data set {name} is empty")
             else:
                 expect(b"damaged" in body or is_reported, f"{attack}: data set {name} answers {status}: {body[:200]}")
+        for name, size in self.uploads.items():
+            expect(pieces.get(name, {}).get("offset") == size or is_reported, f"{attack}: the upload {name} is {pieces.get(name)}")
+        status, body = node.ask("GET", "/clustering")
+        there = json.loads(body)["jobs"] if status == 200 else {}
+        for job in self.jobs:
+            expect(there.get(job, {}).get("state") == "done" or is_reported, f"{attack}: the job {job} is {there.get(job)}")
 
 
 def kills(command, folder, short):
@@ -347,13 +354,18 @@ def kept(command, folder):
         job = json.loads(body)["job"]
         status, body = node.ask("POST", "/clustering:wait", {"job": job}, timeout=60)
         expect(json.loads(body)["state"] == "done", f"the job ends as {body[:200]}")
-        node.ask("POST", "/datasets:begin", {"name": "half", "format": "csv"})
+        acknowledged.jobs.append(job)
+        status, body = node.ask("POST", "/datasets:begin", {"name": "half", "format": "csv"})
+        expect(status == 200, f"an upload is answered {status}: {body[:200]}")
+        status, body = node.ask("POST", "/datasets:append?name=half&offset=0", CSV, "application/octet-stream")
+        expect(status == 200, f"a piece is answered {status}: {body[:200]}")
+        acknowledged.uploads["half"] = len(CSV)
         node.end()
     return acknowledged
 
 
 def damage(command, folder, short):
-    """Flips bits in each kept file, truncates, empties and removes it, and starts the node twice each time, as a supervisor does."""
+    """Flips bits in each kept file, truncates, empties and removes it, and starts the node twice each time, as a supervisor does. Also removes states with their copies."""
     acknowledged = kept(command, folder)
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "lock")
     expect(len(files) >= 5, f"{len(files)} files are kept")
@@ -373,17 +385,43 @@ def damage(command, folder, short):
                 data[len(data) // 2] ^= 4
             victim.write_bytes({"cut": data[: len(data) // 2], "emptied": b""}.get(kind, data))
         attack = f"{path.relative_to(folder)} {kind}"
+        refused = []
+        for turn in range(2):
+            before = contents(copy)
+            with Node(command, copy) as node:
+                refused.append(not node.started)
+                if node.started:
+                    acknowledged.check(node, f"{attack}, start {turn + 1}")
+                    node.end()
+                else:
+                    expect(contents(copy) == before, f"{attack}: a start that is refused changes files")
+        expect(refused[0] == refused[1], f"{attack}: start 1 is refused: {refused[0]}, start 2: {refused[1]}")
+        if refused[0]:
+            # An operator restores the file from a backup.
+            victim.write_bytes(path.read_bytes())
         with Node(command, copy) as node:
-            is_refused = not node.started
-            if node.started:
-                node.ask("GET", "/ready")
-                node.end()
-        with Node(command, copy) as node:
-            expect(node.started or is_refused, f"{attack}: the second start is refused without a word")
-            if node.started and not is_refused:
-                acknowledged.check(node, attack)
+            expect(node.started, f"{attack}: refused although the file is restored")
+            acknowledged.check(node, f"{attack}, and restored")
+        shutil.rmtree(copy)
+    states = sorted(path for path in files if path.suffix == ".json")
+    for path in states[:1] if short else states:
+        copy = folder.parent / "copy"
+        shutil.copytree(folder, copy)
+        victim = copy / path.relative_to(folder)
+        victim.unlink()
+        victim.with_name(victim.name + ".copy").unlink()
+        for turn in range(2):
+            with Node(command, copy) as node:
+                if node.started:
+                    acknowledged.check(node, f"{path.relative_to(folder)} removed with its copy, start {turn + 1}")
+                    node.end()
         shutil.rmtree(copy)
     return f"{len(cases)} damages of {len(files)} files, two starts each"
+
+
+def contents(folder):
+    """Returns the bytes of each file in a folder, by name."""
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def full_disk(command, folder, short):

@@ -172,7 +172,7 @@ class HDBSCAN(ItemsMixin, SavedMixin):
         y : ignored
             Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            The weights of the items, above 0. An item of weight 3 counts as three equal items.
+            The weights of the items, above 0. An item of weight 3 counts as three equal items of weight 1. The sizes in the parameters are in items of average weight, so only the ratios of weights matter.
 
         Returns
         -------
@@ -201,7 +201,7 @@ class HDBSCAN(ItemsMixin, SavedMixin):
         )
         items, item_weights, matrix = self._items(X, sample_weight)
         needed = self.min_cluster_size if self.min_samples is None else self.min_samples
-        if item_weights is None and needed > items.shape[0]:
+        if needed > items.shape[0]:
             samples = "1 sample" if items.shape[0] == 1 else f"{items.shape[0]} samples"
             raise ValueError(f"HDBSCAN requires at least as many items as min_samples (here {needed}), found {samples}.")
         with Watch("HDBSCAN", self.verbose, self.callback, self.checkpoint) as watch:

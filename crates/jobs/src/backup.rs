@@ -16,7 +16,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use lehr_services::kept_state;
+use lehr_services::{kept_state, marked_state};
 use serde::{Deserialize, Serialize};
 
 use crate::datasets::Datasets;
@@ -106,6 +106,13 @@ pub fn verify(folder: &Path) -> Result<Counted, Error> {
         let path = folder.join(file);
         counted.files += 1;
         counted.bytes += fs::metadata(&path).map_err(|cause| Error::Disk(path.clone(), cause))?.len();
+        if let Some(state) = file.rsplit('/').next().and_then(marked_state) {
+            let state = path.with_file_name(state);
+            let copy = state.with_added_extension("copy");
+            if !state.exists() && !copy.exists() {
+                faults.push(format!("{}: gone, and so is its copy", state.display()));
+            }
+        }
         if !is_state(file) {
             continue;
         }

@@ -140,7 +140,7 @@ impl Runner {
                 }
                 // Only an unchanged document shows which jobs were removed. After any other start, move the checkpoints
                 // away, because new jobs may get the same ids.
-                Beginning::New | Beginning::Restored if !unknown.is_empty() => {
+                Beginning::New | Beginning::Lost | Beginning::Restored if !unknown.is_empty() => {
                     let aside = folder.join("unknown");
                     std::fs::create_dir_all(&aside).map_err(failed)?;
                     for path in &unknown {
@@ -149,7 +149,7 @@ impl Runner {
                     let (count, shown) = (unknown.len(), aside.display());
                     starting.report(format!("{count} checkpoints of unknown jobs were moved to {shown}"));
                 }
-                Beginning::New | Beginning::Restored => {}
+                Beginning::New | Beginning::Lost | Beginning::Restored => {}
             }
         }
         let (shared, place) = (self.0.clone(), Surroundings { own, datasets, clock });

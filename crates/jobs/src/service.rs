@@ -245,20 +245,25 @@ impl Exclusive<Run> for MethodService {
             let reason = format!("{waiting} jobs wait already, and no more are allowed");
             return Err(Fault::new(Code::QueuingLimitExceeded, reason).retry_after(RETRY));
         }
-        // Ids begin with the path, so that services that share data sets do not use the same names.
-        let number = self.document.count + 1;
-        let id = format!("{}-{number}", call.path()[1..].replace('/', "."));
-        let output = output.unwrap_or_else(|| id.clone());
         let there = self.datasets()?.get().await?;
+        let tables_of = |output: &str| {
+            let tables = facts.outputs.iter().chain([&MODEL, &REPORT]).map(|table| format!("{output}/{table}"));
+            tables.into_iter().find(|name| there.datasets.contains_key(name))
+        };
+        // Ids begin with the path, so that services that share data sets do not use the same names. Skip the ids whose
+        // tables exist: they are of jobs that an operator removed together with this service's document.
+        let named = |number| format!("{}-{number}", call.path()[1..].replace('/', "."));
+        let free = (self.document.count + 1..).map(|number| (number, named(number)));
+        let free = free.into_iter().find(|(_, id)| tables_of(id).is_none());
+        let Some((number, id)) = free else { return Err(Fault::new(Code::OperationFailed, "no job numbers are left")) };
+        let output = output.unwrap_or_else(|| id.clone());
         if let Some(missing) = inputs.values().find(|dataset| !there.datasets.contains_key(*dataset)) {
             return Err(Fault::new(Code::UnknownEntry, format!("there is no data set {missing:?}")));
         }
-        let taken = facts.outputs.iter().chain([&MODEL, &REPORT]).map(|table| format!("{output}/{table}"));
-        if let Some(taken) = taken.into_iter().find(|name| there.datasets.contains_key(name)) {
+        if let Some(taken) = tables_of(&output) {
             let reason = format!("there is a data set {taken:?}: remove it, or choose another output");
             return Err(Fault::new(Code::DuplicateEntry, reason));
         }
-        drop(there);
         crate::datasets::check_name(&format!("{output}/x"))?;
         let is_same = |job: &Record| job.output == output && !job.state.has_ended();
         if self.document.jobs.values().any(is_same) {

@@ -51,7 +51,8 @@ impl Resumable for Parameters {
 /// Finds dense groups of items by their dissimilarities. Items in no group are noise, with the label
 /// [`OUTLIER`](crate::vector::OUTLIER).
 ///
-/// An item of weight 3 counts as three equal items.
+/// An item of weight 3 counts as three equal items of weight 1. The sizes in the parameters are in items of average
+/// weight, so weights times a constant give the same clusters.
 ///
 /// # Errors
 /// Returns the errors of [`Parameters::check`]. Returns [`Error::Parameter`] for invalid weights, which must be above 0, and
@@ -132,9 +133,9 @@ fn run<T: Real>(
     // An item without weight would belong to no group and to no noise.
     positive_weights(weights, matrix.items)?;
     let weights = weights.map_or_else(|| vec![1.0; matrix.items], <[f64]>::to_vec);
-    let (items, total): (usize, f64) = (matrix.items, weights.iter().sum());
-    if parameters.samples() > total {
-        let found = format!("{} for items that weigh {total} in all", parameters.samples());
+    let items = matrix.items;
+    if parameters.samples() > items {
+        let found = format!("{} for {items}", parameters.samples());
         return Err(Error::Parameter { name: "min_samples", expected: "at most the number of items", found });
     }
     let leaves = Partition::new(items, 1).leaves();
@@ -153,6 +154,18 @@ struct Problem<'a, T: Real> {
     matrix: Matrix<'a, T>,
     weights: Vec<f64>,
 }
+
+impl<T: Real> Problem<'_, T> {
+    /// Returns the weight of this many items of average weight. Sums of weights that are smaller only by rounding reach
+    /// it too.
+    fn weight_of(&self, items: usize) -> f64 {
+        let average = self.weights.iter().sum::<f64>() / self.weights.len() as f64;
+        items as f64 * average * (1.0 - ROUNDING)
+    }
+}
+
+/// The largest relative rounding error of a sum of weights that is taken for rounding.
+const ROUNDING: f64 = 1e-9;
 
 /// The program of a run.
 struct Run<'a, 'o, T: Real> {

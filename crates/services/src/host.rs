@@ -28,7 +28,7 @@ use crate::partner::Partners;
 use crate::placement::{Placement, is_address};
 use crate::reference::Reference;
 use crate::service::Service;
-use crate::shared::{Counts, StopRequest};
+use crate::shared::{Counts, Shared, StopRequest};
 use crate::start::{Form, supervise};
 
 /// The services of one process. Clones share the host; when the last clone is dropped, its services end at once.
@@ -495,7 +495,7 @@ impl Host {
         })
     }
 
-    /// Returns the problems of services at their start, by path. The services work, but need attention.
+    /// Returns the problems that services have reported, by path. The services work, but need attention.
     ///
     /// # Example
     /// See [`Starting::report`](crate::Starting::report).
@@ -607,6 +607,17 @@ impl Host {
     pub(crate) async fn announce(&self, local: &Local, phase: Phase) {
         let announce = Announce { path: local.shared().path.clone(), record: record(local, phase) };
         self.tell(News::Announce(announce)).await;
+    }
+
+    /// Sends the present record of a service to the directory, if the service is ready. Does not wait for the directory.
+    pub(crate) fn announce_reports(&self, shared: &Shared) {
+        let local = match self.inner.table.lock().places.get(&shared.path).map(|place| &place.what) {
+            Some(Occupant::Ready(local)) if local.shared().incarnation == shared.incarnation => local.clone(),
+            _ => return,
+        };
+        let announce = Announce { path: shared.path.clone(), record: record(&local, shared.phase()) };
+        // The port refuses news only at the end of the host, when nobody uses the directory any more.
+        let _unawaited = self.inner.news.ask(|reply| (News::Announce(announce), reply));
     }
 
     /// Tells the directory that a service has ended.

@@ -148,8 +148,8 @@ pub use publisher::Change;
 pub use reference::{Asked, Reference, State};
 pub use service::{Concurrent, Exclusive, Independent, Service};
 pub use shared::Counts;
-pub use start::{Beginning, Starting};
-pub use store::kept_state;
+pub use start::{Beginning, Reporter, Starting};
+pub use store::{kept_state, marked_state};
 pub use subscription::{End, Event, Slow, Subscribe, Subscription};
 pub use verb::{UnknownVerb, Verb};
 

@@ -54,6 +54,12 @@ pub trait Service: Clone + Send + Sync + 'static {
         None
     }
 
+    /// Returns whether [`start`](Self::start) rebuilds the document if it was kept on disk and is gone with its copy. If
+    /// not, the service does not start without its document. Default: `false`.
+    fn rebuilds() -> bool {
+        false
+    }
+
     /// Prepares the service before the first request is handled; requests that arrive meanwhile wait. Default: nothing
     /// to do.
     ///

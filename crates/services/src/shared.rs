@@ -150,8 +150,14 @@ impl Shared {
         *self.phase.lock() = phase;
     }
 
-    pub(crate) fn report(&self, text: String) {
-        self.reports.lock().push(text);
+    /// Adds a report. Returns `false` if it was reported before.
+    pub(crate) fn report(&self, text: String) -> bool {
+        let mut reports = self.reports.lock();
+        let is_new = !reports.contains(&text);
+        if is_new {
+            reports.push(text);
+        }
+        is_new
     }
 
     pub(crate) fn reports(&self) -> Vec<String> {

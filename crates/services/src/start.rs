@@ -23,6 +23,7 @@ use crate::placement::Placement;
 use crate::reference::{Reference, State};
 use crate::service::Service;
 use crate::shared::{Shared, StopRequest};
+use crate::store::Load;
 
 /// The access of a service to its host, partners and configuration while it starts; see [`Service::start`].
 ///
@@ -52,6 +53,68 @@ pub enum Beginning {
     Kept,
     /// The kept document, restored from its copy: the file was damaged or gone.
     Restored,
+    /// The initial document in the place of a kept one that is gone with its copy. Only services that
+    /// [rebuild](crate::Service::rebuilds) their documents start like this.
+    Lost,
+}
+
+/// Reports the problems that a service finds while it runs, such as a damaged file. Clones report for the same service.
+///
+/// # Example
+/// ```
+/// # use lehr_services::*;
+/// # use schemars::JsonSchema;
+/// # use serde::{Deserialize, Serialize};
+/// # #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
+/// # struct Loom { picks: u64 }
+/// # impl Contract for Loom { const NAME: &'static str = "loom"; const VERSION: Version = Version::new(1, 0); }
+/// # #[derive(Clone, Serialize, Deserialize, JsonSchema, Operation)]
+/// # #[operation(contract = Loom, verb = Query, name = "weave", reply = ())]
+/// # struct Weave;
+/// #[derive(Clone, Default)]
+/// struct Weaver {
+///     document: Loom,
+///     reporter: Option<Reporter>,
+/// }
+/// # impl Service for Weaver {
+/// #     type Document = Loom;
+/// #     fn document(&self) -> &Loom { &self.document }
+/// #     fn document_mut(&mut self) -> &mut Loom { &mut self.document }
+/// #     fn handlers(on: &mut Handlers<Self>) { on.concurrent::<Weave>(); }
+/// #     async fn start(&mut self, starting: &Starting) -> Result<(), Fault> {
+/// #         self.reporter = Some(starting.reporter());
+/// #         Ok(())
+/// #     }
+/// # }
+/// impl Concurrent<Weave> for Weaver {
+///     async fn handle(&self, _: Weave, _: &Call) -> Result<(), Fault> {
+///         self.reporter.iter().for_each(|reporter| reporter.report("a thread is torn"));
+///         Ok(())
+///     }
+/// }
+/// # let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+/// # let host = Host::new(dispatcher.handle());
+/// # lehr_runtime::block_on(async {
+/// let loom = host.start("/loom", Weaver::default).await?;
+/// loom.call(Weave).await?;
+/// loom.call(Weave).await?;
+/// assert_eq!(host.reports()["/loom"], ["a thread is torn"]);
+/// # Ok::<(), Fault>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Debug)]
+pub struct Reporter(Arc<Shared>);
+
+impl Reporter {
+    /// Reports a problem, unless it was reported before. The directory, `/ready` and the log show the text as long as the
+    /// service lives.
+    pub fn report(&self, text: impl Into<String>) {
+        if self.0.report(text.into())
+            && let Some(host) = self.0.host()
+        {
+            host.announce_reports(&self.0);
+        }
+    }
 }
 
 impl fmt::Debug for Starting {
@@ -119,6 +182,14 @@ impl Starting {
     /// ```
     pub fn report(&self, text: impl Into<String>) {
         self.shared.report(text.into());
+    }
+
+    /// Returns the value with which the service reports problems that it finds later.
+    ///
+    /// # Example
+    /// See [`Reporter`].
+    pub fn reporter(&self) -> Reporter {
+        Reporter(self.shared.clone())
     }
 
     /// Returns the numbers that the service publishes in its node's metrics. The service keeps the returned value and
@@ -344,10 +415,17 @@ async fn begin<S: Service>(
     let mut beginning = Beginning::Volatile;
     if let Some(store) = &shared.store {
         beginning = Beginning::New;
-        if let Some(loaded) = blocking("the state of a service", || store.load::<S::Document>())? {
-            *service.document_mut() = loaded.document;
-            beginning = if loaded.recovered.is_some() { Beginning::Restored } else { Beginning::Kept };
-            if let Some(report) = loaded.recovered {
+        match blocking("the state of a service", || store.load::<S::Document>())? {
+            Load::New => {}
+            Load::Lost(_) if S::rebuilds() => beginning = Beginning::Lost,
+            Load::Lost(fault) => return Err(fault),
+            Load::Kept(document) => {
+                *service.document_mut() = document;
+                beginning = Beginning::Kept;
+            }
+            Load::Restored(document, report) => {
+                *service.document_mut() = document;
+                beginning = Beginning::Restored;
                 shared.report(report);
             }
         }

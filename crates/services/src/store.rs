@@ -7,8 +7,11 @@
 //!
 //! A copy with the same bytes, `NAME.copy`, is kept in the same folder. The copy is written first and not synchronised,
 //! so that it costs little. If the file is damaged or gone, the copy replaces it, and the service reports this. If both
-//! are damaged, the service does not start: it never continues without the changes that it acknowledged, and it never
-//! deletes anything.
+//! are damaged or gone, the service does not start: it never continues without the changes that it acknowledged, and it
+//! never deletes anything.
+//!
+//! An empty file, `.NAME.kept`, says that a state was written. Without it, a folder that has lost both files would look
+//! like the folder of a new service.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -24,6 +27,9 @@ use crate::fault::{Code, Fault};
 
 /// The number of the file format. In format 1 the checksum did not cover the first line.
 const FORM: u32 = 2;
+
+/// The end of a mark's name.
+const MARK: &str = ".kept";
 
 /// The first line of a file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -95,6 +101,27 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
+/// Returns the path of the empty file that says that a state was written to `path`.
+fn mark_of(path: &Path) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(MARK);
+    path.with_file_name(name)
+}
+
+/// Returns the name of the file whose state a mark stands for, or `None` if the file at `path` is not a mark. A mark
+/// whose state is gone, and the state's copy too, says that a state was lost.
+///
+/// # Example
+/// ```
+/// use lehr_services::marked_state;
+/// assert_eq!(marked_state(".document.json.kept"), Some("document.json"));
+/// assert_eq!(marked_state("document.json"), None);
+/// ```
+pub fn marked_state(name: &str) -> Option<&str> {
+    name.strip_prefix('.')?.strip_suffix(MARK)
+}
+
 impl Store {
     pub(crate) fn new(path: PathBuf, contract: &str, version: Version) -> Self {
         Self { path, contract: contract.to_owned(), version, files: Box::new(Disk) }
@@ -141,14 +168,24 @@ impl Store {
         self.files.write(&unfinished, bytes)?;
         self.files.synchronise(&unfinished)?;
         self.files.rename(&unfinished, &self.path)?;
+        self.mark();
         self.files.synchronise_folder(folder)
+    }
+
+    /// Writes the mark, if it isn't there yet. A state without a mark is a whole state, so a failure is no failure of the
+    /// change: the next change tries again.
+    fn mark(&self) {
+        let mark = mark_of(&self.path);
+        if !mark.exists() {
+            let _ = File::create(mark);
+        }
     }
 
     fn copy(&self) -> PathBuf {
         beside(&self.path, ".copy")
     }
 
-    /// Reads the state; `None` if there is neither a file nor a copy.
+    /// Reads the state.
     ///
     /// If the file is damaged or gone and its copy is intact, the copy replaces it; a damaged file is kept under
     /// another name.
@@ -158,17 +195,22 @@ impl Store {
     /// Loading also fails if the file is damaged and there is no intact copy, or if the file is gone and its copy is
     /// damaged. This failure changes nothing on disk, so every later start is refused too, until an operator restores
     /// the file.
-    pub(crate) fn load<D: Contract>(&self) -> Result<Option<Loaded<D>>, Fault> {
+    pub(crate) fn load<D: Contract>(&self) -> Result<Load<D>, Fault> {
         let shown = self.path.display();
         let damage = match self.read(&self.path)? {
-            Found::Whole(document, _) => return Ok(Some(Loaded { document, recovered: None })),
+            Found::Whole(document, _) => {
+                // A program that wrote no marks may have written this state.
+                self.mark();
+                return Ok(Load::Kept(document));
+            }
             Found::Nothing => None,
             Found::Damaged(damage) => Some(damage),
         };
         let copy = self.copy();
         let (document, bytes) = match (self.read(&copy)?, &damage) {
             (Found::Whole(document, bytes), _) => (document, bytes),
-            (Found::Nothing, None) => return Ok(None),
+            (Found::Nothing, None) if mark_of(&self.path).exists() => return Ok(Load::Lost(self.lost())),
+            (Found::Nothing, None) => return Ok(Load::New),
             (found, _) => {
                 let of_copy = match found {
                     Found::Damaged(damage) => format!("its copy {} is damaged too: {damage}", copy.display()),
@@ -194,7 +236,16 @@ impl Store {
         };
         self.replace_file(&bytes)
             .map_err(|error| start_failed(format!("the state {shown} cannot be restored from its copy: {error}")))?;
-        Ok(Some(Loaded { document, recovered: Some(recovered) }))
+        Ok(Load::Restored(document, recovered))
+    }
+
+    /// Returns the fault of a start without the state that was written before.
+    fn lost(&self) -> Fault {
+        let (shown, mark) = (self.path.display(), mark_of(&self.path));
+        start_failed(format!(
+            "the state {shown} is gone, and so is its copy; nothing was changed: restore the file from a backup, or remove {} to start without what it had",
+            mark.display()
+        ))
     }
 
     /// Reads the file or its copy.
@@ -238,12 +289,17 @@ impl Store {
     }
 }
 
-/// A state that was read from its file.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Loaded<D> {
-    pub(crate) document: D,
-    /// A description of the repair, if one was needed.
-    pub(crate) recovered: Option<String>,
+/// The state that a service starts with.
+#[derive(Debug)]
+pub(crate) enum Load<D> {
+    /// No state was ever written.
+    New,
+    /// The state was written, and is gone. The fault is for services that cannot start without it.
+    Lost(Fault),
+    /// The state from its file.
+    Kept(D),
+    /// The state from its copy, and a description of the repair.
+    Restored(D, String),
 }
 
 /// The contents of a file.
@@ -367,16 +423,19 @@ mod tests {
             store(path.clone()).save(&note("old")).unwrap();
             let stopping = Stopping { steps: Arc::new(Mutex::new(steps)) };
             let saved = Store { files: Box::new(stopping), ..store(path.clone()) }.save(&note("new"));
-            let Loaded { document: found, recovered } = store(path).load::<Note>().unwrap().unwrap();
-            assert_eq!(recovered, None);
+            let found = kept(&store(path));
             assert!(found == note("old") || found == note("new"), "{steps}: {found:?}");
             assert_eq!(saved.is_ok(), steps == STEPS);
             assert!(saved.is_err() || found == note("new"), "what was acknowledged is there");
         }
     }
 
-    fn kept(text: &str) -> Loaded<Note> {
-        Loaded { document: note(text), recovered: None }
+    /// Returns the state of an undamaged file.
+    fn kept(store: &Store) -> Note {
+        match store.load().unwrap() {
+            Load::Kept(note) => note,
+            other => panic!("{other:?}"),
+        }
     }
 
     // Catalogue: 116
@@ -385,9 +444,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("note");
         let store = store(path.clone());
-        assert_eq!(store.load::<Note>().unwrap(), None);
+        assert!(matches!(store.load::<Note>(), Ok(Load::New)));
         store.save(&note("kept")).unwrap();
-        assert_eq!(store.load::<Note>().unwrap(), Some(kept("kept")));
+        assert_eq!(kept(&store), note("kept"));
 
         // The file as another version and another service would have written it.
         let written = |contract: &str, version: Version| {
@@ -403,7 +462,7 @@ mod tests {
         let first = r#"{"lehr_state":1,"contract":"test/note","version":{"major":1,"minor":0},"checksum":"#;
         let text = r#"{"text":"old form"}"#;
         fs::write(&path, format!("{first}\"{:016x}\"}}\n{text}", xxh3_64(text.as_bytes()))).unwrap();
-        assert_eq!(store.load::<Note>().unwrap(), Some(kept("old form")));
+        assert_eq!(kept(&store), note("old form"));
     }
 
     /// Returns damaged versions of a file, such as a disk, an editor or a mistake could produce; `None` means that
@@ -435,16 +494,15 @@ mod tests {
         let whole = fs::read(&path).unwrap();
         for damaged in damages(&whole) {
             put(&path, damaged.as_deref());
-            let Loaded { document, recovered } = store.load::<Note>().unwrap().unwrap();
+            let Ok(Load::Restored(document, report)) = store.load::<Note>() else { panic!("{damaged:?}") };
             assert_eq!(document, note("kept"));
-            let report = recovered.unwrap();
             let expected = if damaged.is_some() { "was damaged (" } else { "was gone and" };
             assert!(report.contains(expected) && report.contains("restored from its copy"), "{report}");
-            assert_eq!((fs::read(&path).unwrap(), store.load::<Note>().unwrap()), (whole.clone(), Some(kept("kept"))));
+            assert_eq!((fs::read(&path).unwrap(), kept(&store)), (whole.clone(), note("kept")));
 
             // If only the copy is damaged, nothing is lost, and the next change writes the copy again.
             put(&store.copy(), damaged.as_deref());
-            assert_eq!(store.load::<Note>().unwrap(), Some(kept("kept")));
+            assert_eq!(kept(&store), note("kept"));
             store.save(&note("kept")).unwrap();
             assert_eq!(fs::read(store.copy()).unwrap(), whole);
         }
@@ -465,5 +523,27 @@ mod tests {
                 assert_eq!(fs::read(&path).unwrap(), b"flipped");
             }
         }
+    }
+
+    #[test]
+    fn a_state_that_is_gone_with_its_copy_is_not_a_new_state_28() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("note.json");
+        store(path.clone()).save(&note("kept")).unwrap();
+        fs::remove_file(&path).unwrap();
+        fs::remove_file(store(path.clone()).copy()).unwrap();
+        for _ in 0..2 {
+            let Ok(Load::Lost(fault)) = store(path.clone()).load::<Note>() else { panic!("the loss is not noticed") };
+            assert!(fault.reason().contains("note.json is gone, and so is its copy; nothing was changed"), "{fault}");
+            assert!(fault.reason().contains(".note.json.kept to start without what it had"), "{fault}");
+        }
+        fs::remove_file(mark_of(&path)).unwrap();
+        assert!(matches!(store(path.clone()).load::<Note>(), Ok(Load::New)));
+
+        // A file from a program that wrote no marks gets one when it is read.
+        store(path.clone()).save(&note("kept")).unwrap();
+        fs::remove_file(mark_of(&path)).unwrap();
+        assert_eq!(kept(&store(path.clone())), note("kept"));
+        assert!(mark_of(&path).exists());
     }
 }

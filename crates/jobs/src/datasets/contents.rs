@@ -2,8 +2,8 @@
 //! files.
 //!
 //! Contents are written once and never change, so they agree with the document if their numbers do. [`Contents::sweep`]
-//! removes contents that the document does not name. After the document was lost or restored, it removes nothing
-//! ([`Contents::freeze`]).
+//! removes contents that the document does not name. After the document was lost or restored, such contents are first
+//! renamed, so that nothing removes them ([`Contents::put_aside`]).
 //!
 //! For each upload, a second file has a checksum of every piece. With the checksums, the service notices if a stored
 //! byte differs from the byte that it acknowledged.
@@ -45,8 +45,6 @@ struct Held {
     uses: u64,
     /// Whether all stored contents are named in the document.
     is_swept: bool,
-    /// Whether removing contents is forbidden.
-    is_frozen: bool,
 }
 
 /// Returns the fault for contents that could not be stored. If the disk is full, the fault says so, because the client
@@ -79,15 +77,13 @@ fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
     })
 }
 
-/// The contents that no document names.
+/// The files that a lost document named.
 #[derive(Debug, Default)]
-pub(crate) struct Orphans {
-    /// The tables, by number.
+pub(crate) struct Recovered {
+    /// The tables that can be read, by number.
     pub tables: Vec<(u64, Table)>,
-    /// The numbers of the tables that cannot be read.
-    pub unreadable: Vec<u64>,
-    /// The number of files with bytes of uploads.
-    pub uploads: usize,
+    /// The new names of the other files.
+    pub aside: Vec<String>,
 }
 
 impl Contents {
@@ -284,47 +280,59 @@ impl Contents {
         Ok(file)
     }
 
-    /// Forbids removing contents from now on, because the document may not list all of them.
-    pub(crate) fn freeze(&self) {
-        self.held.lock().is_frozen = true;
-    }
-
-    /// Returns the contents that no document names. Renames the files with bytes of uploads, so that later uploads do
-    /// not overwrite them.
-    ///
-    /// # Errors
-    /// Returns the errors of the disk.
-    pub(crate) fn orphans(&self) -> io::Result<Orphans> {
-        let mut found = Orphans::default();
+    /// Returns the files in the folder that have a number, each with its number.
+    fn numbered(&self) -> io::Result<Vec<(u64, PathBuf)>> {
+        let mut found = Vec::new();
         let Some(folder) = &self.folder else { return Ok(found) };
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
-            let number = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<u64>().ok());
-            let (Some(number), Some(ending)) = (number, path.extension().and_then(|ending| ending.to_str())) else {
-                continue;
-            };
-            match ending {
-                "arrow" => {
-                    let name = format!("recovered/{number}");
-                    let file = io::BufReader::new(File::open(&path)?);
-                    match arrow::read_from(file, &Columns::default(), Gaps::Nowhere, &name, u64::MAX) {
-                        Ok(table) => found.tables.push((number, table)),
-                        Err(_) => found.unreadable.push(number),
-                    }
-                }
-                "part" | "sums" => {
-                    found.uploads += usize::from(ending == "part");
-                    let aside = (1..).map(|count| folder.join(format!("lost-{count}-{number}.{ending}")));
-                    if let Some(aside) = aside.into_iter().find(|aside| !aside.exists()) {
-                        fs::rename(&path, aside)?;
-                    }
-                }
-                _ => {}
+            let is_ours = path.extension().is_some_and(|of| of == "arrow" || of == "part" || of == "sums");
+            let number = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse().ok());
+            if let (true, Some(number)) = (is_ours, number) {
+                found.push((number, path));
             }
         }
-        found.tables.sort_by_key(|(number, _)| *number);
-        found.unreadable.sort_unstable();
+        found.sort();
         Ok(found)
+    }
+
+    /// Reads all tables in the folder, after the document was lost. Puts all other files aside.
+    ///
+    /// # Errors
+    /// Returns the errors of the disk.
+    pub(crate) fn recover(&self) -> io::Result<Recovered> {
+        let mut tables = Vec::new();
+        for (number, path) in self.numbered()? {
+            if path.extension().is_some_and(|ending| ending == "arrow") {
+                let file = io::BufReader::new(File::open(&path)?);
+                let name = format!("recovered/{number}");
+                let table = arrow::read_from(file, &Columns::default(), Gaps::Nowhere, &name, u64::MAX);
+                tables.extend(table.ok().map(|table| (number, table)));
+            }
+        }
+        let aside = self.put_aside(&tables.iter().map(|(number, _)| *number).collect())?;
+        Ok(Recovered { tables, aside })
+    }
+
+    /// Renames the files of all contents whose numbers are not in `named`. So [`sweep`](Self::sweep) does not remove
+    /// them, and later contents do not overwrite them. Returns their new names.
+    ///
+    /// # Errors
+    /// Returns the errors of the disk.
+    pub(crate) fn put_aside(&self, named: &BTreeSet<u64>) -> io::Result<Vec<String>> {
+        let mut aside = Vec::new();
+        for (number, path) in self.numbered()? {
+            if named.contains(&number) {
+                continue;
+            }
+            let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+            let names = (1..).map(|count| format!("lost-{count}-{number}.{ending}"));
+            if let Some(name) = names.into_iter().find(|name| !path.with_file_name(name).exists()) {
+                fs::rename(&path, path.with_file_name(&name))?;
+                aside.push(name);
+            }
+        }
+        Ok(aside)
     }
 
     /// Returns whether the file of a content is on the disk. Contents in memory are there.
@@ -342,9 +350,6 @@ impl Contents {
         {
             let mut held = self.held.lock();
             let held = &mut *held;
-            if held.is_frozen {
-                return;
-            }
             if std::mem::replace(&mut held.is_swept, true) {
                 return;
             }
@@ -353,16 +358,12 @@ impl Contents {
             held.bytes = held.tables.values().map(|(table, _)| table.bytes() as u64).sum();
         }
         let Some(folder) = &self.folder else { return };
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            let number = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<u64>().ok());
-            let is_ours =
-                path.extension().is_some_and(|ending| ending == "arrow" || ending == "part" || ending == "sums");
-            let is_unfinished = path.extension().is_some_and(|ending| ending == "tmp");
-            if (is_ours && number.is_some_and(|number| !named.contains(&number))) || is_unfinished {
-                // A file that cannot be removed now is removed at the next start.
-                let _ = fs::remove_file(path);
-            }
+        let unnamed = self.numbered().unwrap_or_default().into_iter().filter(|(number, _)| !named.contains(number));
+        let all = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let unfinished = all.filter(|path| path.extension().is_some_and(|ending| ending == "tmp"));
+        for path in unnamed.map(|(_, path)| path).chain(unfinished) {
+            // A file that cannot be removed now is removed at the next start.
+            let _ = fs::remove_file(path);
         }
     }
 }

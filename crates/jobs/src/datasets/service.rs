@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 
 use lehr_runtime::{Context, Reply, block_on, blocking};
 use lehr_services::{
-    Beginning, Call, Code, Concurrent, Event, Exclusive, Fault, Handlers, Independent, Operation, Reference, Service,
-    Starting, Subscribe, Subscription,
+    Beginning, Call, Code, Concurrent, Event, Exclusive, Fault, Handlers, Independent, Operation, Reference, Reporter,
+    Service, Starting, Subscribe, Subscription,
 };
-use lehr_sync::{Arc, thread::spawn_detached};
+use lehr_sync::{Arc, Mutex, thread::spawn_detached};
 
-use super::contents::{Contents, Orphans};
+use super::contents::{Contents, Recovered};
 use super::root::Root;
 use super::*;
 use crate::format::{self, Found};
@@ -87,6 +87,8 @@ struct Inner {
     contents: Contents,
     root: Option<Root>,
     limits: Limits,
+    /// Reports damage that is found while the service runs.
+    reporter: Mutex<Option<Reporter>>,
 }
 
 impl DatasetService {
@@ -100,7 +102,10 @@ impl DatasetService {
     pub fn new(limits: Limits) -> Result<Self, Fault> {
         let contents = Contents::new(limits.keep.clone(), limits.memory_bytes)?;
         let root = limits.root.as_deref().map(Root::new).transpose()?;
-        Ok(Self { document: Datasets::default(), inner: Arc::new(Inner { contents, root, limits }) })
+        Ok(Self {
+            document: Datasets::default(),
+            inner: Arc::new(Inner { contents, root, limits, reporter: Mutex::default() }),
+        })
     }
 
     /// Creates a service that keeps nothing on disk and opens no files.
@@ -114,25 +119,26 @@ impl DatasetService {
         Self::new(Limits::default()).expect("no folder is asked for")
     }
 
+    /// Returns the numbers of the contents that the document names.
+    fn named(&self) -> BTreeSet<u64> {
+        let contents = self.document.datasets.values().map(|dataset| dataset.content);
+        let uploads = self.document.uploads.values().map(|upload| upload.content);
+        contents.chain(uploads).collect()
+    }
+
     /// Removes contents that the document does not name. All contents that it names now were stored before this change
     /// began.
     fn sweep(&self) {
-        let contents = self.document.datasets.values().map(|dataset| dataset.content);
-        let uploads = self.document.uploads.values().map(|upload| upload.content);
-        let named: BTreeSet<u64> = contents.chain(uploads).collect();
+        let named = self.named();
         blocking("the disk", || self.inner.contents.sweep(&named));
     }
 
     /// Makes data sets from stored tables after the document was lost together with its copy.
     fn adopt(&mut self, starting: &Starting) -> Result<(), Fault> {
-        let found = blocking("the disk", || self.inner.contents.orphans());
-        let Orphans { tables, unreadable, uploads } = found.map_err(|error| {
-            Fault::new(Code::StartFailed, "what is kept of data sets cannot be read").log(error.to_string())
-        })?;
-        if tables.is_empty() && unreadable.is_empty() && uploads == 0 {
+        let Recovered { tables, aside } = blocking("the disk", || self.inner.contents.recover()).map_err(unreadable)?;
+        if starting.beginning() == Beginning::New && tables.is_empty() && aside.is_empty() {
             return Ok(());
         }
-        self.inner.contents.freeze();
         let names: Vec<String> = tables.iter().map(|(number, _)| format!("recovered/{number}")).collect();
         for (name, (content, table)) in names.iter().zip(&tables) {
             self.document.next = self.document.next.max(*content);
@@ -141,12 +147,23 @@ impl DatasetService {
                 .insert(name.clone(), Dataset { content: *content, ..Dataset::new(table, Source::Table) });
         }
         let listed = |names: Vec<String>| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-        let unreadable = unreadable.iter().map(|number| format!("{number}.arrow")).collect();
         starting.report(format!(
-            "the list of data sets was gone; recovered from their contents: {}; files that stay but cannot be read: {}; bytes of uploads that are kept as lost-*.part: {uploads}",
+            "the list of data sets was gone; recovered from their contents: {}; files that are kept under other names: {}",
             listed(names),
-            listed(unreadable)
+            listed(aside)
         ));
+        Ok(())
+    }
+
+    /// Keeps the files of contents that a restored document does not name: an older copy may have replaced a newer
+    /// document.
+    fn put_aside(&self, starting: &Starting) -> Result<(), Fault> {
+        let named = self.named();
+        let aside = blocking("the disk", || self.inner.contents.put_aside(&named)).map_err(unreadable)?;
+        if !aside.is_empty() {
+            starting
+                .report(format!("the restored list does not name these files, which are kept: {}", aside.join(", ")));
+        }
         Ok(())
     }
 
@@ -182,7 +199,14 @@ impl DatasetService {
 
     fn table(&self, name: &str) -> Result<Table, Fault> {
         let dataset = self.dataset(name)?;
-        blocking("the disk", || self.inner.contents.read(dataset.content, &dataset.checksum, name))
+        let table = blocking("the disk", || self.inner.contents.read(dataset.content, &dataset.checksum, name));
+        table.inspect_err(|fault| {
+            if fault.code() == Code::OperationFailed
+                && let Some(reporter) = &*self.inner.reporter.lock()
+            {
+                reporter.report(fault.reason());
+            }
+        })
     }
 
     /// Checks whether a data set of this name may be stored: the name must be free, and the number of data sets is
@@ -232,6 +256,11 @@ impl DatasetService {
             .map(drop)
             .map_err(|error| Fault::new(Code::InsufficientResources, "no thread to read with").log(error.to_string()))
     }
+}
+
+/// Returns the fault of a start that cannot use the files of the folder.
+fn unreadable(error: std::io::Error) -> Fault {
+    Fault::new(Code::StartFailed, "what is kept of data sets cannot be read").log(error.to_string())
 }
 
 fn unknown_upload(name: &str) -> Fault {
@@ -316,12 +345,17 @@ impl Service for DatasetService {
         on.exclusive::<Grow>().exclusive::<StartReading>().exclusive::<Settle>().exclusive::<Abandon>();
     }
 
+    fn rebuilds() -> bool {
+        true
+    }
+
     async fn start(&mut self, starting: &Starting) -> Result<(), Fault> {
         match starting.beginning() {
             Beginning::Kept | Beginning::Volatile => self.sweep(),
-            Beginning::Restored => self.inner.contents.freeze(),
-            Beginning::New => self.adopt(starting)?,
+            Beginning::Restored => self.put_aside(starting)?,
+            Beginning::New | Beginning::Lost => self.adopt(starting)?,
         }
+        *self.inner.reporter.lock() = Some(starting.reporter());
         self.report_missing(starting);
         // Uploads that were being read when the service ended are read again.
         let reading = self.document.uploads.iter().filter(|(_, upload)| upload.state == UploadState::Reading);

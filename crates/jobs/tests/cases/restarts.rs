@@ -204,9 +204,16 @@ fn a_content_that_was_damaged_on_disk_is_found_out() {
     std::fs::write(&file, bytes).unwrap();
     life(folder.path(), 2, async |host, setup| {
         let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
-        let fault = datasets.call(Take { name: "x".into() }).await.unwrap_err();
-        assert_eq!(fault.code(), Code::OperationFailed);
-        assert!(fault.reason().contains("is damaged: remove it, and bring it in again"), "{fault}");
+        assert!(host.reports().is_empty());
+        for _ in 0..2 {
+            let fault = datasets.call(Take { name: "x".into() }).await.unwrap_err();
+            assert_eq!(fault.code(), Code::OperationFailed);
+            assert!(fault.reason().contains("is damaged: remove it, and bring it in again"), "{fault}");
+            // Later `/ready` and the directory say so too.
+            assert_eq!(host.reports()["/datasets"], [fault.reason()]);
+        }
+        let directory = host.reference::<lehr_services::Directory>(lehr_services::DIRECTORY).unwrap();
+        while directory.get().await.unwrap().services["/datasets"].reports.is_empty() {}
     });
 }
 
@@ -338,7 +345,7 @@ fn without_its_document_a_service_of_data_sets_finds_its_contents_again() {
     }
     let damaged = folder.path().join("datasets/contents/4321.arrow");
     std::fs::write(&damaged, "ARROW1").unwrap();
-    for _ in 0..2 {
+    for times in 0..2 {
         life(folder.path(), 2, async |host, setup| {
             let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
             let state = datasets.get().await.unwrap();
@@ -354,11 +361,23 @@ fn without_its_document_a_service_of_data_sets_finds_its_contents_again() {
                 reports[0].starts_with("the list of data sets was gone; recovered from their contents: "),
                 "{reports:?}"
             );
-            assert!(reports[0].contains("files that stay but cannot be read: 4321.arrow"), "{reports:?}");
+            let lost = if times == 0 { "lost-1-4321.arrow" } else { "under other names: none" };
+            assert!(reports[0].contains(lost), "{reports:?}");
         });
     }
-    assert!(damaged.exists());
-    let parts = files(folder.path()).into_iter().filter(|file| file.extension().is_some_and(|ending| ending == "part"));
+    // The first change writes the list again. Files that it does not name stay all the same.
+    for _ in 0..2 {
+        life(folder.path(), 2, async |host, setup| {
+            let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
+            upload_csv(&datasets, &format!("new{}", host.reports().len()), "x\n1\n").await.unwrap();
+        });
+    }
+    assert_eq!(std::fs::read(damaged.with_file_name("lost-1-4321.arrow")).unwrap(), b"ARROW1");
+    let is_lost = |file: &std::path::PathBuf| {
+        let name = file.file_name().unwrap().to_str().unwrap();
+        name.starts_with("lost-") && name.ends_with(".part")
+    };
+    let parts = files(folder.path()).into_iter().filter(is_lost);
     assert_eq!(parts.map(|file| std::fs::read(file).unwrap()).collect::<Vec<_>>(), [LATE[0]]);
 }
 
@@ -388,4 +407,42 @@ fn a_start_reports_data_sets_whose_contents_are_gone() {
             std::fs::remove_file(arrows.min_by_key(number).unwrap()).unwrap();
         }
     }
+}
+
+#[test]
+fn without_its_document_a_service_of_jobs_does_not_start_and_then_spares_what_its_jobs_have_made_28() {
+    let folder = tempfile::tempdir().unwrap();
+    keep_something(folder.path(), &Counting::default());
+    let document = folder.path().join("counting/document.json");
+    for name in ["document.json", "document.json.copy"] {
+        std::fs::remove_file(document.with_file_name(name)).unwrap();
+    }
+    let kept = files(folder.path());
+    for _ in 0..2 {
+        life(folder.path(), 2, async |host, setup| {
+            setup.start_datasets(&host, "/datasets").await.unwrap();
+            let fault = setup.start_method(&host, "/counting", Counting::default()).await.unwrap_err();
+            assert!(fault.reason().contains("document.json is gone, and so is its copy"), "{fault}");
+        });
+        assert_eq!(files(folder.path()), kept);
+    }
+    let verified = lehr_jobs::backup::verify(folder.path()).unwrap_err().to_string();
+    assert_eq!(verified, format!("{}: gone, and so is its copy", document.display()));
+    std::fs::remove_file(document.with_file_name(".document.json.kept")).unwrap();
+    life(folder.path(), 2, async |host, setup| {
+        let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
+        let before = datasets.get().await.unwrap().datasets["counting-1/numbers"].checksum.clone();
+        let method = Counting::default();
+        let jobs = setup.start_method(&host, "/counting", method.clone()).await.unwrap();
+        let reports = host.reports()["/counting"].clone();
+        assert!(reports[0].contains("checkpoints of unknown jobs were moved to"), "{reports:?}");
+        let order = Order { input: one_and_two(), ..Order::new("", &Steps { steps: 1, panics: false }) };
+        // The tables of the first job exist; the second job had none yet.
+        assert_eq!(run(&jobs, order).await.unwrap(), "counting-2");
+        method.gate.post(()).unwrap();
+        assert_eq!(wait(&jobs, "counting-2").await.state, State::Done);
+        let datasets = datasets.get().await.unwrap();
+        assert_eq!(datasets.datasets["counting-1/numbers"].checksum, before);
+        assert!(datasets.datasets.contains_key("counting-2/numbers"));
+    });
 }

@@ -3,12 +3,12 @@
 use lehr_numerics::lanes::Real;
 use serde::{Deserialize, Serialize};
 
-use super::Problem;
 use super::condensed::Condensed;
 use super::core::CoreRound;
 use super::parameters::Parameters;
 use super::selection::{Membership, choose, memberships};
 use super::spanning::Spanning;
+use super::{Problem, ROUNDING};
 use crate::Error;
 use crate::anneal::{Progress, run};
 use crate::links::{self, Link};
@@ -74,7 +74,8 @@ impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
     /// Computes the core distances on all ranks, and shares them.
     async fn reach(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let (problem, core) = (self.problem, self.core);
-        let round = CoreRound { problem, partition: rounds.partition(), samples: self.parameters.samples(), core };
+        let samples = problem.weight_of(self.parameters.samples());
+        let round = CoreRound { problem, partition: rounds.partition(), samples, core };
         total_of(rounds, &round, &mut Vec::new()).await?;
         let write = |core: &Vec<f64>, bytes: &mut Vec<u8>| {
             core.iter().for_each(|distance| bytes.extend_from_slice(&distance.to_le_bytes()));
@@ -108,9 +109,11 @@ impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
         debug_assert!(!self.is_lead || rounds.leaves().start == 0);
         links::share(rounds, &self.state.spanning.edges, self.edges, "the edges of the tree").await?;
         let (unit, parameters) = (self.problem.matrix.unit, self.parameters);
-        let least = parameters.min_cluster_size as f64;
+        let least = self.problem.weight_of(parameters.min_cluster_size);
+        // An item more than the largest size is too much, whatever the rounding.
+        let most = parameters.max_cluster_size.map(|most| self.problem.weight_of(most) * (1.0 + 2.0 * ROUNDING));
         let tree = self.edges.with(0, |edges| Condensed::new(edges, &self.problem.weights, unit, least));
-        let chosen = choose(&tree, parameters);
+        let chosen = choose(&tree, parameters, most);
         let memberships = memberships(&tree, &chosen, parameters);
         self.found = Some(Found { core: self.state.core.clone(), tree, chosen, memberships });
         Ok(())

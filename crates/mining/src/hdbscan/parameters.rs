@@ -76,7 +76,7 @@ impl Parameters {
     }
 
     /// The number of items that a core distance reaches.
-    pub(super) fn samples(&self) -> f64 {
-        self.min_samples.unwrap_or(self.min_cluster_size) as f64
+    pub(super) fn samples(&self) -> usize {
+        self.min_samples.unwrap_or(self.min_cluster_size)
     }
 }

@@ -3,8 +3,8 @@
 use super::condensed::Condensed;
 use super::parameters::{Parameters, Selection};
 
-/// The chosen clusters, as indices of branches.
-pub(super) fn choose(tree: &Condensed, parameters: &Parameters) -> Vec<usize> {
+/// The chosen clusters, as indices of branches. `most` is the largest weight of a cluster that splits.
+pub(super) fn choose(tree: &Condensed, parameters: &Parameters, most: Option<f64>) -> Vec<usize> {
     let branches = &tree.branches;
     let is_allowed = |k: usize| k > 0 || parameters.allow_single_cluster;
     let mut is_chosen = vec![false; branches.len()];
@@ -15,7 +15,7 @@ pub(super) fn choose(tree: &Condensed, parameters: &Parameters) -> Vec<usize> {
             let mut inside = vec![0.0; branches.len()];
             for k in (0..branches.len()).rev() {
                 let own = &branches[k];
-                let is_small = parameters.max_cluster_size.is_none_or(|most| own.weight <= most as f64);
+                let is_small = most.is_none_or(|most| own.weight <= most);
                 let is_best = own.stability >= inside[k] && is_allowed(k) && (is_small || !own.splits);
                 is_chosen[k] = is_best;
                 let value = if is_best { own.stability } else { inside[k] };

@@ -211,8 +211,14 @@ fn a_weight_of_three_is_the_item_three_times() {
     let weights: Vec<f64> = (0..40).map(|item| [1.0, 3.0][usize::from(item % 5 == 0)]).collect();
     let repeated: Vec<usize> = (0..40).flat_map(|item| vec![item; weights[item] as usize]).collect();
     let rows: Vec<Vec<f64>> = repeated.iter().map(|&i| repeated.iter().map(|&j| distances[i][j]).collect()).collect();
-    for parameters in [of(6, 4), of(3, 3), Parameters { selection: Selection::Leaf, ..of(4, 2) }] {
-        let (weighted, whole) = (run(&distances, Some(&weights), &parameters), run(&rows, None, &parameters));
+    // The average weight is 1.4, so 5 items of average weight are 7 of the repeated items.
+    for (parameters, of_whole) in [
+        (of(5, 5), of(7, 7)),
+        (of(10, 5), of(14, 7)),
+        (Parameters { selection: Selection::Leaf, ..of(5, 5) }, Parameters { selection: Selection::Leaf, ..of(7, 7) }),
+        (Parameters { max_cluster_size: Some(10), ..of(5, 5) }, Parameters { max_cluster_size: Some(14), ..of(7, 7) }),
+    ] {
+        let (weighted, whole) = (run(&distances, Some(&weights), &parameters), run(&rows, None, &of_whole));
         for (place, &item) in repeated.iter().enumerate() {
             assert_eq!(weighted.labels[item], whole.labels[place], "{parameters:?}");
             assert!((weighted.probabilities[item] - whole.probabilities[place]).abs() < 1e-12);
@@ -220,6 +226,32 @@ fn a_weight_of_three_is_the_item_three_times() {
         }
         let weights = |model: &Model| model.clusters.iter().map(|cluster| cluster.weight).collect::<Vec<_>>();
         assert_eq!(weights(&weighted), weights(&whole));
+    }
+}
+
+#[test]
+fn weights_have_no_unit_28() {
+    let distances = plane(60, 3, false);
+    let shapes: [Vec<f64>; 2] = [vec![1.0; 60], (0..60).map(|item| [1.0, 2.0, 0.5][item % 3]).collect()];
+    for parameters in [of(3, 3), of(6, 4), Parameters { max_cluster_size: Some(12), ..of(3, 3) }] {
+        for (at, shape) in shapes.iter().enumerate() {
+            let by = |scale: f64| {
+                let weights: Vec<f64> = shape.iter().map(|weight| weight * scale).collect();
+                run(&distances, Some(&weights), &parameters)
+            };
+            let one = by(1.0);
+            assert!(!one.clusters.is_empty(), "{parameters:?}");
+            if at == 0 {
+                assert_eq!(one.labels, run(&distances, None, &parameters).labels);
+            }
+            for scale in [5.0, 1.0 / 300.0, 1.0 / 60.0, 1e-6, 7e200] {
+                let other = by(scale);
+                assert_eq!(one.labels, other.labels, "{scale} {parameters:?}");
+                for (a, b) in one.probabilities.iter().zip(&other.probabilities) {
+                    assert!((a - b).abs() < 1e-9);
+                }
+            }
+        }
     }
 }
 
