@@ -290,7 +290,7 @@ class Acknowledged:
         for name, size in self.uploads.items():
             expect(pieces.get(name, {}).get("offset") == size or is_reported, f"{attack}: the upload {name} is {pieces.get(name)}")
         status, body = node.ask("GET", "/clustering")
-        there = json.loads(body)["jobs"] if status == 200 else {}
+        there = json.loads(body).get("jobs", {}) if status == 200 else {}
         for job in self.jobs:
             expect(there.get(job, {}).get("state") == "done" or is_reported, f"{attack}: the job {job} is {there.get(job)}")
 

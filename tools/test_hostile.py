@@ -12,8 +12,8 @@ import hostile
 class Answers:
     """A node that answers from a table."""
 
-    def __init__(self, notes, datasets=None, ready=None):
-        self.kept, self.datasets = notes, datasets or {}
+    def __init__(self, notes, datasets=None, ready=None, uploads=None, jobs=None):
+        self.kept, self.datasets, self.uploads, self.jobs = notes, datasets or {}, uploads or {}, jobs or {}
         self.ready = ready or {"is_ready": True, "degraded": 0}
 
     def notes(self):
@@ -22,7 +22,9 @@ class Answers:
     def ask(self, method, path, body=None):
         if path == "/ready":
             return 200, json.dumps(self.ready).encode()
-        return 200, json.dumps({"datasets": self.datasets}).encode()
+        if path == "/clustering":
+            return 200, json.dumps({"jobs": self.jobs}).encode()
+        return 200, json.dumps({"datasets": self.datasets, "uploads": self.uploads}).encode()
 
 
 class Promises(unittest.TestCase):
@@ -43,6 +45,15 @@ class Promises(unittest.TestCase):
         self.acknowledged.datasets["sites"] = "sum"
         with self.assertRaises(hostile.Broken):
             self.acknowledged.check(Answers({"a": 1}), "loss")
+
+    def test_a_lost_upload_or_job_is_found(self):
+        self.acknowledged.uploads["half"], self.acknowledged.jobs[:] = 4, ["clustering-1"]
+        uploads, jobs = {"half": {"offset": 4}}, {"clustering-1": {"state": "done"}}
+        self.acknowledged.check(Answers({"a": 1}, uploads=uploads, jobs=jobs), "nothing")
+        short, failed = {"half": {"offset": 3}}, {"clustering-1": {"state": "failed"}}
+        for kept in ({"uploads": uploads}, {"jobs": jobs}, {"uploads": short, "jobs": jobs}, {"uploads": uploads, "jobs": failed}):
+            with self.assertRaises(hostile.Broken):
+                self.acknowledged.check(Answers({"a": 1}, **kept), "loss")
 
     def test_frames_are_those_of_rfc_9113(self):
         self.assertEqual(hostile.frame(hostile.PING, 0, 0, b"12345678").hex(), "000008060000000000" + b"12345678".hex())

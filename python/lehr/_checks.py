@@ -334,10 +334,28 @@ def warn_of_dissimilarities(rows: NDArray[Any]) -> None:
         )
 
 
-def warn_of_scales(estimator: Any, rows: Any) -> None:
+def warn_of_scales(names: Any, rows: Any) -> None:
     """Warns, as the command does, if the spread of one column is so much larger than that of another that it decides all distances."""
-    if not isinstance(rows, np.ndarray) or rows.shape[1] < 2:
+    if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.shape[1] < 2:
         return
+    spreads = _spreads(rows)
+    there = np.flatnonzero((spreads > 0) & np.isfinite(spreads))
+    if len(there) < 2:
+        return
+    least, most = there[spreads[there].argmin()], there[spreads[there].argmax()]
+    ratio = spreads[most] / spreads[least]
+    if ratio > _MOST_RATIO:
+        names = [f"x{column}" for column in range(rows.shape[1])] if names is None else names
+        warn(
+            f"The spread of column {str(names[most])!r} (standard deviation {spreads[most]:.3g}) is {ratio:.3g} times that of {str(names[least])!r} "
+            f"({spreads[least]:.3g}): distances see little but {str(names[most])!r}. Scale the columns (sklearn.preprocessing.StandardScaler) "
+            "unless their units are the same.",
+            UserWarning,
+        )
+
+
+def _spreads(rows: NDArray[Any]) -> NDArray[np.float64]:
+    """Returns the standard deviation of each column, of the values that are there."""
     # Adding up in batches avoids a copy of the rows. Subtracting the first row avoids a loss of precision.
     sums, squares = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
     first, ones, room = rows[0].astype(np.float64), np.ones(_BATCH), np.empty((_BATCH, rows.shape[1]))
@@ -348,17 +366,8 @@ def warn_of_scales(estimator: Any, rows: Any) -> None:
             # A product with ones takes half the time of numpy.sum.
             sums += ones[: len(batch)] @ moved
             squares += ones[: len(batch)] @ np.square(moved, out=moved)
-        spreads = np.sqrt(np.maximum(squares / len(rows) - np.square(sums / len(rows)), 0.0))
-    there = np.flatnonzero((spreads > 0) & np.isfinite(spreads))
-    if len(there) < 2:
-        return
-    least, most = there[spreads[there].argmin()], there[spreads[there].argmax()]
-    ratio = spreads[most] / spreads[least]
-    if ratio > _MOST_RATIO:
-        names = getattr(estimator, "feature_names_in_", [f"x{column}" for column in range(rows.shape[1])])
-        warn(
-            f"The spread of column {str(names[most])!r} (standard deviation {spreads[most]:.3g}) is {ratio:.3g} times that of {str(names[least])!r} "
-            f"({spreads[least]:.3g}): distances see little but {str(names[most])!r}. Scale the columns (sklearn.preprocessing.StandardScaler) "
-            "unless their units are the same.",
-            UserWarning,
-        )
+        spreads: NDArray[np.float64] = np.sqrt(np.maximum(squares / len(rows) - np.square(sums / len(rows)), 0.0))
+        for column in np.flatnonzero(np.isnan(spreads)):
+            there = rows[:, column][~np.isnan(rows[:, column])]
+            spreads[column] = there.std(dtype=np.float64) if len(there) else 0.0
+    return spreads

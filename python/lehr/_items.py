@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from lehr import _checks
 from lehr._centers import FLOATS
 from lehr._model import symmetric, weights
-from lehr.distances import of_rows, takes_gaps, takes_sparse
+from lehr.distances import of_rows, takes_gaps, takes_sparse, warn_of_scales
 
 
 class ItemsMixin(ClusterMixin):
@@ -88,6 +88,7 @@ class ItemsMixin(ClusterMixin):
             refuse_negative(items, f"{type(self).__name__}.fit")
             return items, item_weights, items
         _checks.warn_of_dissimilarities(items)
+        warn_of_scales(getattr(self, "feature_names_in_", None), items, self.metric)
         return items, item_weights, symmetric(of_rows(items, None, self.metric, self.metric_params, self.n_jobs))
 
     def _to_others(self, items: Any, others: NDArray[Any] | None, asked: str) -> NDArray[Any]:

@@ -123,7 +123,7 @@ class LearntMixin:
             _onnx.write(self._onnx(names), path)
             return
         kind, fields = self._learnt()
-        content = {
+        content: dict[str, Any] = {
             "kind": KIND,
             "format": FORMAT,
             "version": _native.__version__,
@@ -132,5 +132,6 @@ class LearntMixin:
             "divisors": [1.0] * len(names),
             "model": {kind: fields},
         }
+        content["checksum"] = _native.model_checksum(json.dumps(content, allow_nan=False))
         text = json.dumps(content, allow_nan=False) + "\n"
         _native.write_bytes(os.fspath(path), (_native.pmml_of(text) if ending == ".pmml" else text).encode())

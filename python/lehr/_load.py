@@ -31,7 +31,7 @@ _SAVED: tuple[type[SavedMixin], ...] = (
     AgglomerativeClustering, DAClustering, DAGaussianMixture, GTM, HDBSCAN, KMeans, KMedoids, MiniBatchKMeans, PairwiseClustering, SMACOF, TablePreparation,
 )  # fmt: skip
 #: The fields that are optional in a model file.
-_OPTIONAL = {"form", "id", "limits", "lonlat", "preparation"}
+_OPTIONAL = {"checksum", "form", "id", "limits", "lonlat", "preparation"}
 #: The estimators of items, by the kind of their model. Their columns are dissimilarities. A cut tree has the model of a pairwise clustering.
 _ITEMS: dict[str, Any] = {"medoids": KMedoids, "pairwise": PairwiseClustering, "embedding": SMACOF}
 #: The fields that every model file has.
@@ -118,6 +118,9 @@ def learnt(text: bytes) -> Any:
         raise ValueError(f"expected a model of format {FORMAT}, found format {form}{writer}")
     if content.keys() - _OPTIONAL != set(_FIELDS):
         raise ValueError(f"not a whole model: expected the fields {', '.join(_FIELDS)}")
+    if content.get("checksum", "") not in ("", _native.model_checksum(text.decode())):
+        cure = 'if you changed the model on purpose, remove its "checksum"'
+        raise ValueError(f"the model was damaged or changed: its content has another checksum; {cure}.")
     if not isinstance(content["model"], dict) or len(content["model"]) != 1:
         raise ValueError("not a whole model: expected one model")
     ((kind, fields),) = content["model"].items()

@@ -318,7 +318,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         )
         parameters |= {"seed": _checks.seed(self.random_state), "precision": _PRECISIONS[self.precision]}
         rows = self._rows(X, reset=True)
-        _checks.warn_of_scales(self, rows)
+        _checks.warn_of_scales(getattr(self, "feature_names_in_", None), rows)
         row_weights = weights(sample_weight, rows)
         with Watch("DAClustering", self.verbose, self.callback, self.checkpoint) as watch:
             found = _native.fit_vector(rows, row_weights, watch.run(parameters, self.n_jobs))

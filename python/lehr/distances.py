@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from os import PathLike
-from typing import Any, Literal, TypeAlias
+from os import PathLike, fspath
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import sklearn.metrics
@@ -37,10 +37,13 @@ _SPARSE_METRICS = frozenset({"cityblock", "cosine", "euclidean", "l1", "l2", "ma
 _NAMES = {"sqeuclidean": "squared-euclidean"}
 #: The largest cosine or correlation distance that counts as a rounding error of 0.
 _ROUNDING = 8 * np.finfo(np.float64).eps
+#: The metrics in which columns with large numbers outweigh the others.
+_SCALED = ("euclidean", "sqeuclidean", "squared-euclidean", "manhattan", "cosine", "correlation", "chebyshev", "cityblock", "l1", "l2", "minkowski", "nan_euclidean")
 #: Lehr's names for the element types of a result.
 _ELEMENTS = {np.dtype(np.float64): "f64", np.dtype(np.float32): "f32"}
 
 
+_Items = TypeVar("_Items", Fingerprints, Sequences)
 #: The names of metrics that estimators accept.
 Metric: TypeAlias = Literal[
     "precomputed", "euclidean", "sqeuclidean", "manhattan", "cosine", "correlation", "braycurtis", "canberra", "chebyshev", "cityblock", "dice",
@@ -49,6 +52,12 @@ Metric: TypeAlias = Literal[
 ]  # fmt: skip
 #: The allowed values of an estimator's ``metric``.
 METRIC: list[Any] = [one_of("precomputed", *FEATURE_METRICS, *sorted(_OTHER_METRICS)), callable]
+
+
+def warn_of_scales(names: Any, rows: Any, metric: Any) -> None:
+    """Warns, as the command does, if one column decides all distances by this metric."""
+    if isinstance(metric, str) and metric in _SCALED:
+        _checks.warn_of_scales(names, rows)
 
 
 def takes_gaps(metric: Any) -> bool:
@@ -65,7 +74,8 @@ def of_rows(X: Any, Y: Any, metric: Any, metric_params: dict[str, Any] | None, n
     """Computes the dissimilarities between rows, or from rows to the rows of ``Y``, by a metric of Lehr or scikit-learn."""
     if metric in FEATURE_METRICS and not metric_params and not issparse(X) and not issparse(Y):
         if Y is None:
-            return pairwise_distances(X, metric=metric, n_jobs=n_jobs)
+            with Watch("pairwise_distances", 0, None):
+                return _native.distances_of(X, json.dumps({"metric": _word(_NAMES.get(metric, metric)), "element": "f64"}), threads=_checks.threads(n_jobs))
         if metric in ("cosine", "correlation"):
             return _defined(_angles(X, Y, metric), metric)
         return cdist(X, Y, "cityblock" if metric == "manhattan" else metric)
@@ -172,7 +182,7 @@ def read_fasta(path: str | PathLike[str], *, alphabet: Literal["dna", "protein"]
     ...     lehr.read_fasta(path).ids
     ['one', 'two']
     """
-    return _native.read_fasta(path, alphabet=alphabet, aligned=aligned)
+    return _with_told_ids(_native.read_fasta(path, alphabet=alphabet, aligned=aligned), path)
 
 
 def read_fps(path: str | PathLike[str]) -> Fingerprints:
@@ -204,7 +214,7 @@ def read_fps(path: str | PathLike[str]) -> Fingerprints:
     ...     lehr.read_fps(path).ids
     ['one', 'two']
     """
-    return _native.read_fps(path)
+    return _with_told_ids(_native.read_fps(path), path)
 
 
 def read_molecules(path: str | PathLike[str], *, fingerprint: Literal["morgan", "maccs"] = "morgan") -> Fingerprints:
@@ -243,7 +253,7 @@ def read_molecules(path: str | PathLike[str], *, fingerprint: Literal["morgan", 
     ['ethanol', 'benzene']
     167
     """
-    return _native.read_molecules(path, fingerprint=fingerprint)
+    return _with_told_ids(_native.read_molecules(path, fingerprint=fingerprint), path)
 
 
 def fingerprints_from_rdkit(vectors: Iterable[Any], ids: Iterable[str] | None = None) -> Fingerprints:
@@ -287,6 +297,14 @@ def fingerprints_from_rdkit(vectors: Iterable[Any], ids: Iterable[str] | None = 
     for row, vector in zip(bits, vectors, strict=True):
         DataStructs.ConvertToNumpyArray(vector, row)
     return Fingerprints(np.packbits(bits, axis=1, bitorder="little"), n_bits, None if ids is None else list(ids))
+
+
+def _with_told_ids(items: _Items, path: str | PathLike[str]) -> _Items:
+    """Returns the items, and warns, as the command does, if several have the same id."""
+    told = _native.shared_ids(items.ids)
+    if told is not None:
+        _checks.warn(f"{fspath(path)}: {told}", UserWarning)
+    return items
 
 
 def _is_texts(items: Any) -> bool:
@@ -414,7 +432,7 @@ def pairwise_distances(
         if gap_open is not None or gap_extend is not None:
             raise ValueError("The 'gap' parameter is the earlier form of 'gap_open' and 'gap_extend': expected one of the two forms.")
         gap_open, gap_extend = gap
-    columns = None
+    columns, names = None, getattr(items, "columns", None)
     if metric == "gower":
         if Y is not None:
             raise ValueError("metric='gower' compares rows of one table, since ranges are those of all its rows: expected no Y.")
@@ -434,6 +452,8 @@ def pairwise_distances(
         "element": element,
     }
     others = None if Y is None else _as_items(Y, "Y")
+    if not standardize:
+        warn_of_scales(names, items, metric or "euclidean")
     with Watch("pairwise_distances", verbose, callback) as watch:
         if others is not None:
             found = _native.distances_between(items, others, json.dumps(options), threads=_checks.threads(n_jobs))

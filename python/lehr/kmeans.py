@@ -315,7 +315,7 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
             self._warn(self.clusters_["weight"], 1, unfinished)
             return self
         rows = self._rows(X, reset=True)
-        _checks.warn_of_scales(self, rows)
+        _checks.warn_of_scales(getattr(self, "feature_names_in_", None), rows)
         parameters["tolerance"] = self._tolerance(self.n_features_in_)
         row_weights = weights(sample_weight, rows)
         begins = self._starts(rows, row_weights, seed, starts)

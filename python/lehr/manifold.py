@@ -22,7 +22,7 @@ from lehr._model import SavedMixin, symmetric, table, tell, weights
 from lehr._names import listed
 from lehr._progress import Watch
 from lehr._shown import ShownMixin
-from lehr.distances import METRIC, Metric, of_rows, takes_gaps, takes_sparse
+from lehr.distances import METRIC, Metric, of_rows, takes_gaps, takes_sparse, warn_of_scales
 from lehr.topographic import GTM
 
 __all__ = ["GTM", "SMACOF", "align"]
@@ -318,6 +318,7 @@ class SMACOF(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sho
             refuse_negative(items, "SMACOF.fit")
         else:
             _checks.warn_of_dissimilarities(items)
+            warn_of_scales(getattr(self, "feature_names_in_", None), items, self.metric)
         matrix = items if is_given else symmetric(of_rows(items, None, self.metric, self.metric_params, self.n_jobs))
         pairs = None if pair_weight is None else _checks.check_array(pair_weight, dtype=_FLOATS, input_name="pair_weight")
         positions = None if init is None else _checks.check_array(init, dtype=np.float64, input_name="init")

@@ -277,6 +277,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         form = _FORMS[self.covariance_type]
         parameters |= {"covariance": form, "seed": _checks.seed(self.random_state)}
         rows = self._validated(X, reset=True)
+        _checks.warn_of_scales(getattr(self, "feature_names_in_", None), rows)
         row_weights = weights(sample_weight, rows)
         if self._begins_elsewhere():
             return self._climb(rows, row_weights, parameters)

@@ -251,6 +251,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
                 f"n_components={self.n_components} must be at most n_features={rows.shape[1]}: "
                 "a map has no more dimensions than the rows have columns."
             )
+        _checks.warn_of_scales(getattr(self, "feature_names_in_", None), rows)
         row_weights = weights(sample_weight, rows)
         with Watch("GTM", self.verbose, self.callback, self.checkpoint) as watch:
             found = _native.fit_gtm(rows, row_weights, watch.run(parameters, self.n_jobs))

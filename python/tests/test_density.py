@@ -51,11 +51,14 @@ def test_a_given_matrix_has_the_clusters_of_its_rows():
 
 
 def test_a_weight_of_two_is_the_row_twice():
-    weights = np.where(np.arange(len(BLOBS)) % 3 == 0, 2.0, 1.0)
-    weighted = lehr.HDBSCAN(12).fit(BLOBS, sample_weight=weights)
-    whole = lehr.HDBSCAN(12).fit(np.repeat(BLOBS, weights.astype(int), axis=0))
+    weights = np.where(np.arange(len(BLOBS)) % 2 == 0, 2.0, 1.0)
+    # Sizes are in items of average weight, which is 1.5.
+    weighted = lehr.HDBSCAN(10).fit(BLOBS, sample_weight=weights)
+    whole = lehr.HDBSCAN(15).fit(np.repeat(BLOBS, weights.astype(int), axis=0))
     assert_array_equal(np.repeat(weighted.labels_, weights.astype(int)), whole.labels_)
     assert_allclose(weighted.clusters_["weight"], whole.clusters_["n_samples"])
+    for scale in (1 / weights.sum(), 5.0):
+        assert_array_equal(lehr.HDBSCAN(10).fit(BLOBS, sample_weight=scale * weights).labels_, weighted.labels_)
 
 
 def test_the_tree_has_the_chosen_clusters_and_their_parents():
@@ -84,8 +87,8 @@ def test_no_cluster_is_a_warning_and_wrong_parameters_are_errors():
         assert (lehr.HDBSCAN(200).fit(BLOBS).labels_ == -1).all()
     with pytest.raises(ValueError, match="at least as many items as min_samples .here 251., found 250 samples"):
         lehr.HDBSCAN(5, 251).fit(BLOBS)
-    with pytest.raises(ValueError, match="min_samples.*at most the number of items.*251 for items that weigh 125"):
-        lehr.HDBSCAN(5, 251).fit(BLOBS, sample_weight=np.full(250, 0.5))
+    with pytest.raises(ValueError, match="at least as many items as min_samples .here 251., found 250 samples"):
+        lehr.HDBSCAN(5, 251).fit(BLOBS, sample_weight=np.full(250, 5.0))
     with pytest.raises(ValueError, match="'min_cluster_size' parameter of HDBSCAN"):
         lehr.HDBSCAN(1).fit(BLOBS)
     with pytest.raises(ValueError, match="weights above 0, found 0 in row 3"):

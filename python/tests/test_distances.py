@@ -171,12 +171,32 @@ def test_sequences_and_fingerprints_are_sliced_as_arrays_are_28():
     for key in (slice(0, 3, 2), [0, 2], np.array([0, -1]), [True, False, True], np.array([True, False, True])):
         some = genes[key]
         assert (some.ids, some[1], some.alphabet) == (["a", "c"], "GGGG", "dna")
+    described = lehr.Sequences(["ACGT", "TTTT"], descriptions=["first gene", ""])
+    assert (genes.descriptions, described[::-1].descriptions) == ([""] * 3, ["", "first gene"])
+    assert pickle.loads(pickle.dumps(described)).descriptions == ["first gene", ""]
+    with pytest.raises(ValueError, match="descriptions"):
+        lehr.Sequences(["ACGT"], descriptions=["a", "b"])
+    with pytest.raises(ValueError, match="at least one sequence"):
+        genes[:0]
     with pytest.raises(IndexError, match="a mask of 2 entries for 3 items"):
         genes[[True, False]]
     with pytest.raises(TypeError):
         genes["a"]
     prints = lehr.Fingerprints(np.array([[1], [2], [4]], dtype=np.uint8), 3, ["a", "b", "c"])
     assert prints[1:].packed().tolist() == [[2], [4]] and prints[[2, 0]].ids == ["c", "a"]
+
+
+def test_files_keep_the_text_after_ids_and_tell_of_ids_that_are_shared_28(tmp_path):
+    genes = tmp_path / "genes.fasta"
+    genes.write_text(">a  first gene\nACGT\n>b\nTTTT\n>c\tlast\nGGGG\n")
+    assert lehr.read_fasta(genes).ids == ["a", "b", "c"]
+    assert lehr.read_fasta(genes).descriptions == ["first gene", "", "last"]
+    twice = {"g.fasta": ">a\nACGT\n>a\nTTTT\n", "p.fps": "#FPS1\n#num_bits=8\n01\ta\n03\ta\n", "m.smi": "CCO a\nCCN a\n"}
+    for read, (name, text) in zip((lehr.read_fasta, lehr.read_fps, lehr.read_molecules), twice.items(), strict=True):
+        (tmp_path / name).write_text(text)
+        with pytest.warns(UserWarning, match=f'{name}: 1 id occurs for several items.*"a" .items 0 and 1.') as caught:
+            read(tmp_path / name)
+        assert caught[0].filename == __file__
 
 
 def test_one_set_against_another_is_the_block_of_both_28(wine):

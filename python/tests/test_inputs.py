@@ -440,13 +440,31 @@ def test_arrays_of_other_libraries_are_read_on_the_processor():
 def test_columns_whose_spreads_differ_are_told_as_by_the_command():
     draw = np.random.default_rng(0)
     X = np.column_stack([draw.normal(45, 12, 400), draw.normal(40_000, 15_000, 400)])
-    for estimator in (lehr.DAClustering(2), lehr.KMeans(2)):
-        with pytest.warns(UserWarning, match=r"The spread of column 'x1' .* is 1.\d+e\+03 times that of 'x0' .*StandardScaler") as caught:
-            estimator.fit(X)
-        assert caught[0].filename == __file__
+    frame = pd.DataFrame(X, columns=["x0", "x1"])
+    estimators = (
+        lehr.DAClustering(2), lehr.KMeans(2), lehr.KMedoids(2), lehr.DAGaussianMixture(2), lehr.GTM(), lehr.SMACOF(), lehr.HDBSCAN(),
+        lehr.PairwiseClustering(2), lehr.AgglomerativeClustering(2),
+    )  # fmt: skip
+    for fit in (*(estimator.fit for estimator in estimators), lehr.pairwise_distances):
+        for rows in (X, frame):
+            with pytest.warns(UserWarning, match=r"The spread of column 'x1' .* is 1.\d+e\+03 times that of 'x0' .*StandardScaler") as caught:
+                fit(rows)
+            assert {warning.filename for warning in caught if "spread" in str(warning.message)} == {__file__}
+            assert sum("spread" in str(warning.message) for warning in caught) == 1
         with warnings.catch_warnings():
-            warnings.simplefilter("error", UserWarning)
-            estimator.fit(X / [1.0, 10_000.0])
+            warnings.filterwarnings("error", message="The spread")
+            fit(X / [1.0, 10_000.0])
+    for fit in (lehr.DAGaussianMixture(2).fit, lehr.GTM().fit, lehr.pairwise_distances):
+        gaps = np.where(draw.random(X.shape) < 0.1, np.nan, X)
+        gaps[:5] = [1.0, 2.0]
+        with pytest.warns(UserWarning, match="The spread of column 'x1'"):
+            fit(gaps)
+    with warnings.catch_warnings():
+        # These scale the columns themselves, or compare something else.
+        warnings.filterwarnings("error", message="The spread")
+        lehr.pairwise_distances(X, standardize=True)
+        lehr.pairwise_distances(frame, metric="gower")
+        lehr.SMACOF(metric="seuclidean").fit(X)
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64])

@@ -176,8 +176,12 @@ pub struct Header {
     pub parameters: serde_json::Map<String, serde_json::Value>,
     /// The source that the items were read from.
     pub source: String,
-    /// The checksum of the data, in hexadecimal.
+    /// The checksum of the items that were compared, in hexadecimal.
     pub fingerprint: String,
+    /// The checksum of the stored numbers: XXH3 (64 bits) of their bytes, in hexadecimal. Files of earlier versions have
+    /// none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksum: Option<String>,
 }
 
 /// Reads a number, and NaN for `null`.

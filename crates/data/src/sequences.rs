@@ -123,6 +123,8 @@ pub struct Sequences {
     ends: Vec<usize>,
     /// The id of each sequence.
     ids: Vec<String>,
+    /// The description of each sequence; empty if no sequence has one.
+    descriptions: Vec<String>,
     alphabet: Alphabet,
     has_gaps: bool,
     name: String,
@@ -172,7 +174,7 @@ impl Sequences {
             return Err(Error::Shape { what: name, expected: "at least one sequence".into(), found: "none".into() });
         }
         let has_gaps = letters.contains(&GAP);
-        let sequences = Sequences { letters, ends, ids, alphabet, has_gaps, name };
+        let sequences = Sequences { letters, ends, ids, descriptions: Vec::new(), alphabet, has_gaps, name };
         let mut faults = Faults::new(&sequences.name);
         let length = sequences.sequence(0).len();
         for row in 0..sequences.len() {
@@ -205,6 +207,20 @@ impl Sequences {
         Ok(self)
     }
 
+    /// Sets the descriptions of the sequences; `""` for a sequence without one.
+    ///
+    /// # Errors
+    /// Returns [`Error::Shape`] if the number of descriptions differs from the number of sequences.
+    pub fn with_descriptions(mut self, descriptions: Vec<String>) -> Result<Self, Error> {
+        if descriptions.len() != self.len() {
+            let (expected, found) = (format!("{}, one a sequence", self.len()), descriptions.len().to_string());
+            return Err(Error::Shape { what: "descriptions".into(), expected, found });
+        }
+        let has_any = descriptions.iter().any(|text| !text.is_empty());
+        self.descriptions = if has_any { descriptions } else { Vec::new() };
+        Ok(self)
+    }
+
     /// Returns the distinct sequences in the order of their first occurrence, each with the id of its first occurrence.
     /// Also returns, for each sequence, which distinct sequence it equals.
     ///
@@ -234,8 +250,13 @@ impl Sequences {
             ends.push(letters.len());
             ids.push(self.ids[row].clone());
         }
-        let (alphabet, has_gaps, name) = (self.alphabet, self.has_gaps, self.name.clone());
-        Sequences { letters, ends, ids, alphabet, has_gaps, name }
+        let (alphabet, has_gaps, name) = (self.alphabet, letters.contains(&GAP), self.name.clone());
+        let descriptions = if self.descriptions.is_empty() {
+            Vec::new()
+        } else {
+            rows.iter().map(|&row| self.descriptions[row].clone()).collect()
+        };
+        Sequences { letters, ends, ids, descriptions, alphabet, has_gaps, name }
     }
 
     /// Returns the number of sequences, at least 1.
@@ -255,6 +276,15 @@ impl Sequences {
     /// Returns the id of each sequence.
     pub fn ids(&self) -> &[String] {
         &self.ids
+    }
+
+    /// Returns the description of a sequence, such as the text after the id in FASTA; `""` if there is none.
+    ///
+    /// # Panics
+    /// Panics if there is no sequence `index`.
+    pub fn description(&self, index: usize) -> &str {
+        assert!(index < self.len(), "one of {} sequences", self.len());
+        self.descriptions.get(index).map_or("", String::as_str)
     }
 
     /// Returns the alphabet.

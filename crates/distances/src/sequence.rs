@@ -1,6 +1,7 @@
 //! Dissimilarities of sequences that are not aligned yet. Each pair is aligned, and its alignment gives the
 //! dissimilarity.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -14,12 +15,12 @@ use crate::correction::{jukes_cantor, kimura};
 use crate::metric::Metric;
 use crate::scoring::Scoring;
 
-/// How an alignment becomes a dissimilarity.
+/// How an alignment becomes a dissimilarity. Equal sequences are at distance 0, even if no alignment of them has a
+/// positive score, such as two sequences of `N`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Measure {
     /// `1 - matches / columns`, including columns with gaps, as in the papers (`docs/papers.md`). Equal letters match,
-    /// even ambiguous or unknown ones (`N`, `X`, `*`). EMBOSS, parasail and BLAST count identities in the same way:
-    /// equal sequences are at distance 0.
+    /// even ambiguous or unknown ones (`N`, `X`, `*`). EMBOSS, parasail and BLAST count identities in the same way.
     #[default]
     Identity,
     /// `1 - matches / columns with two letters`, which ignores insertions and deletions.
@@ -133,6 +134,8 @@ pub struct Aligned {
     overlap_min: f64,
     /// The score of each sequence with itself; empty unless the measure divides by it.
     own_scores: Vec<i64>,
+    /// The first sequence with the same letters as this one, for each sequence.
+    first_equal: Vec<usize>,
     fingerprint: u64,
 }
 
@@ -157,8 +160,11 @@ impl Aligned {
             }
             _ => Vec::new(),
         };
+        let mut first = HashMap::new();
+        let first_equal =
+            (0..sequences.len()).map(|row| *first.entry(letters(sequences.sequence(row))).or_insert(row)).collect();
         let fingerprint = sequences.fingerprint();
-        Ok(Self { aligner, measure, mode, scoring, overlap_min, own_scores, fingerprint })
+        Ok(Self { aligner, measure, mode, scoring, overlap_min, own_scores, first_equal, fingerprint })
     }
 
     /// Returns the sequences, prepared for alignment.
@@ -167,6 +173,9 @@ impl Aligned {
     }
 
     fn value(&self, i: usize, j: usize, alignment: Alignment) -> f64 {
+        if self.first_equal[i] == self.first_equal[j] {
+            return 0.0;
+        }
         let Alignment { score, matches, columns, transitions } = alignment;
         let (columns, matches) = (columns as f64, matches as f64);
         let share = |count: f64| count / columns;
@@ -226,10 +235,15 @@ impl Metric for Aligned {
     }
 }
 
+/// Returns the letters of a sequence, without gaps.
+fn letters(sequence: &[u8]) -> Vec<u8> {
+    sequence.iter().copied().filter(|letter| *letter != lehr_data::sequences::GAP).collect()
+}
+
 /// Returns the score of a sequence with itself.
 fn own_score(sequence: &[u8], scoring: &Scoring, mode: Mode) -> i64 {
     let matrix = scoring.matrix();
-    let letters: Vec<u8> = sequence.iter().copied().filter(|letter| *letter != lehr_data::sequences::GAP).collect();
+    let letters = letters(sequence);
     // If no letter scores more against another letter than against itself, and no own score is negative, no alignment
     // is better.
     let is_best = |letter: &u8| {

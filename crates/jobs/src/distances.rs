@@ -20,6 +20,7 @@ use lehr_data::write::dissimilarities::{Extent, fixed};
 use lehr_distances::checkpoint::{Log, LogReader};
 use lehr_distances::{Error, Finished, Half, Precision, all_pairs_keeping};
 use lehr_methods::distances::{ItemKind, Items};
+use lehr_methods::rows::reading_warnings;
 use lehr_services::Version;
 use lehr_sync::{Arc, Mutex};
 
@@ -114,6 +115,9 @@ impl Method for Distances {
         let mut ids: Vec<String> = id.and_then(|id| table.texts(id)).unwrap_or_else(numbered);
         let mut smiles = table.texts(SMILES);
         let mut items = read(table, name, options)?;
+        let left_out = if let Items::Records(records) = &items { records.left_out() } else { &[] };
+        let warnings: Vec<String> =
+            reading_warnings(name, left_out, Some(&ids)).into_iter().chain(items.scale_warning(options)).collect();
         if let Some(drawn) = options.drawn(items.len()) {
             let chosen = |texts: &[String]| drawn.iter().map(|&row| texts[row].clone()).collect();
             (ids, smiles) = (chosen(&ids), smiles.as_deref().map(chosen));
@@ -152,7 +156,9 @@ impl Method for Distances {
             Hindrance::Comparison(failure) => failure,
         })?;
         let names = Names { ids, smiles };
-        found.map_or(Ok(Outputs::new()), |found| outputs(&names, collapsed.as_ref(), items.len(), found))
+        let Some(found) = found else { return Ok(Outputs::new()) };
+        let outputs = outputs(&names, collapsed.as_ref(), items.len(), found)?;
+        Ok(warnings.into_iter().fold(outputs, Outputs::warning))
     }
 }
 

@@ -48,7 +48,7 @@ mod table;
 pub use classes::Classes;
 pub use data::{Data, Matrix, MatrixWords, Missing, NotOnSphere, RowsWords, StreamWords, Takes};
 pub use method::{About, Content, Declared, Fit, Method, Passed, Spent, Task, Temperature};
-pub use model::{Learnt, ModelFile, Unreadable};
+pub use model::{Learnt, ModelFile, Unreadable, model_checksum};
 pub use options::{OptionOf, Options};
 pub use rows::{Frame, Rows, append_frame};
 pub use sections::{Named, Sections};

@@ -1,7 +1,9 @@
 //! `model.json`: the model that a command has learnt, which `lehr predict` reads.
 //!
 //! The file contains the names of the columns, how they were scaled, and the model in the units of the scaled columns.
-//! Numbers are written so that they read back bit-identically.
+//! Numbers are written so that they read back bit-identically. A checksum shows whether the content was changed.
+
+mod checksum;
 
 use std::fs;
 use std::path::Path;
@@ -14,6 +16,8 @@ use lehr_mining::gtm::Map;
 use lehr_mining::mixture::Mixture;
 use lehr_mining::vector::Centroids;
 use serde::{Deserialize, Serialize};
+
+pub use checksum::model_checksum;
 
 use crate::data::Data;
 use crate::items::{Medoids, Members, Positions};
@@ -80,6 +84,10 @@ pub struct ModelFile {
     pub limits: Vec<Option<f64>>,
     /// The model.
     pub model: Learnt,
+    /// The checksum of the other fields ([`model_checksum`]). Files of earlier versions have none.
+    #[serde(default, skip_serializing)]
+    #[allow(dead_code, reason = "checked before the other fields are read")]
+    checksum: Option<String>,
 }
 
 /// The trained model, by method.
@@ -165,6 +173,7 @@ impl ModelFile {
             form: None,
             limits: Vec::new(),
             model,
+            checksum: None,
         }
     }
 
@@ -249,8 +258,11 @@ impl ModelFile {
     }
 
     /// Returns the text of the file.
+    ///
+    /// # Errors
+    /// Returns an error if a name is not valid in JSON.
     pub fn text(&self) -> serde_json::Result<String> {
-        serde_json::to_string(self).map(|text| text + "\n")
+        with_checksum(&serde_json::to_string(self)?)
     }
 
     /// Reads and checks a model.
@@ -294,7 +306,16 @@ impl ModelFile {
                 false => bad(message),
             });
         }
-        let model: Self = serde_json::from_value(value).map_err(|cause| bad(format!("not a whole model ({cause})")))?;
+        if let Some(found) = value.get(checksum::CHECKSUM)
+            && *found != model_checksum(&value)
+        {
+            let hint = "if you changed the model on purpose, remove its \"checksum\"";
+            let message = "the model was damaged or changed: its content has another checksum".to_owned();
+            return Err(Unreadable { hint: Some(hint), ..bad(message) });
+        }
+        let mut model: Self =
+            serde_json::from_value(value).map_err(|cause| bad(format!("not a whole model ({cause})")))?;
+        model.checksum = None;
         model.model.check().map_err(|error| bad(error.to_string()))?;
         let is_position = model.lonlat && model.model.dimension() == 3 && matches!(model.model, Learnt::Clusters(_));
         if model.lonlat && !is_position {
@@ -361,6 +382,16 @@ impl ModelFile {
     }
 }
 
+/// Adds the checksum to the JSON of a model file, as its last field, and a line end.
+///
+/// # Errors
+/// Returns an error if the text is not JSON.
+pub fn with_checksum(text: &str) -> serde_json::Result<String> {
+    let sum = model_checksum(&serde_json::from_str(text)?);
+    let fields = text.trim_end().strip_suffix('}').unwrap_or(text);
+    Ok(format!("{fields},\"{}\":\"{sum}\"}}\n", checksum::CHECKSUM))
+}
+
 /// Returns how to read another table of the same kind, with the details that the preparation needs.
 fn form_of(frame: &DataFrame, preparation: &Preparation) -> TableForm {
     let features = preparation.features.iter();
@@ -407,6 +438,45 @@ mod tests {
         }
     }
 
+    fn without_checksum(text: &str) -> String {
+        match text.find(",\"checksum\"") {
+            Some(at) => format!("{}}}\n", &text[..at]),
+            None => text.to_owned(),
+        }
+    }
+
+    /// If any byte is changed, the model is refused, or it is the same model.
+    #[test]
+    fn a_changed_model_is_refused_and_one_in_another_form_is_not_28() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.json");
+        let text = model().text().unwrap();
+        let mut refused = 0;
+        for at in 0..text.len() {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] ^= 1;
+            fs::write(&path, bytes).unwrap();
+            match ModelFile::read(&path) {
+                Ok(read) => assert_eq!(read, model(), "byte {at}"),
+                Err(_) => refused += 1,
+            }
+        }
+        // The last digits of long numbers may not matter.
+        assert!(refused > text.len() * 9 / 10, "{refused} of {}", text.len());
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        fs::write(&path, serde_json::to_string_pretty(&value).unwrap()).unwrap();
+        assert_eq!(ModelFile::read(&path).unwrap(), model());
+        fs::write(&path, without_checksum(&text)).unwrap();
+        assert_eq!(ModelFile::read(&path).unwrap(), model(), "as earlier versions wrote it");
+        let shift = text.replace("\"shifts\":[1.0", "\"shifts\":[2.0");
+        fs::write(&path, &shift).unwrap();
+        let failure = ModelFile::read(&path).unwrap_err();
+        assert!(failure.message.ends_with("the model was damaged or changed: its content has another checksum"));
+        assert_eq!(failure.hint, Some("if you changed the model on purpose, remove its \"checksum\""));
+        fs::write(&path, without_checksum(&shift)).unwrap();
+        assert_eq!(ModelFile::read(&path).unwrap().shifts(), [2.0, 0.0]);
+    }
+
     #[test]
     fn what_is_no_model_is_refused_in_words() {
         let folder = tempfile::tempdir().unwrap();
@@ -422,7 +492,7 @@ mod tests {
             (text.replace("\"noise\":", "\"noise\":-"), "noise: expected a positive number"),
             (text.replace("\"model\":", "\"limits\":[1.0],\"model\":"), "for each of 0 clusters"),
         ] {
-            fs::write(&path, text).unwrap();
+            fs::write(&path, without_checksum(&text)).unwrap();
             let failure = ModelFile::read(&path).unwrap_err();
             assert!(failure.message.contains(expected), "{}", failure.message);
         }

@@ -78,6 +78,8 @@ fn chosen(key: &Bound<'_, PyAny>, length: usize) -> PyResult<Vec<usize>> {
 /// alphabet : {'dna', 'protein'}, default=None
 ///     The alphabet of the letters. With ``None``, Lehr detects it, as for files. Sequences are DNA if at least nine in ten letters
 ///     are ``ACGTUN`` in either case, or if at least half are and the rest are IUPAC codes of nucleotides.
+/// descriptions : sequence of str, default=None
+///     A text for each sequence, such as the text after the id in FASTA. ``None`` means no texts.
 ///
 /// Examples
 /// --------
@@ -91,15 +93,30 @@ pub(crate) struct Sequences(pub lehr_data::Sequences);
 #[pymethods]
 impl Sequences {
     #[new]
-    #[pyo3(signature = (texts, ids = None, alphabet = None))]
-    fn new(texts: Vec<String>, ids: Option<Vec<String>>, alphabet: Option<&str>) -> PyResult<Self> {
+    #[pyo3(signature = (texts, ids = None, alphabet = None, descriptions = None))]
+    fn new(
+        texts: Vec<String>,
+        ids: Option<Vec<String>>,
+        alphabet: Option<&str>,
+        descriptions: Option<Vec<String>>,
+    ) -> PyResult<Self> {
         let alphabet = self::alphabet(alphabet)?.unwrap_or_else(|| Alphabet::likely(&texts));
         let sequences = lehr_data::Sequences::new(&texts, alphabet).map_err(errors::data)?;
         let sequences = match ids {
             Some(ids) => sequences.with_ids(ids).map_err(errors::data)?,
             None => sequences,
         };
+        let sequences = match descriptions {
+            Some(descriptions) => sequences.with_descriptions(descriptions).map_err(errors::data)?,
+            None => sequences,
+        };
         Ok(Self(sequences))
+    }
+
+    /// The description of each sequence: in FASTA, the text after the id. Empty if there is none.
+    #[getter]
+    fn descriptions(&self) -> Vec<String> {
+        (0..self.0.len()).map(|row| self.0.description(row).to_owned()).collect()
     }
 
     /// The id of each sequence.
@@ -155,10 +172,11 @@ impl Sequences {
             return Ok(text(place(index, self.0.len())?).into_pyobject(py)?.into_any());
         }
         let places = chosen(key, self.0.len())?;
-        let texts: Vec<String> = places.iter().map(|place| text(*place)).collect();
-        let ids = places.iter().map(|place| self.0.ids()[*place].clone()).collect();
-        let sequences = lehr_data::Sequences::new(&texts, self.0.alphabet()).and_then(|chosen| chosen.with_ids(ids));
-        Ok(Self(sequences.map_err(errors::data)?).into_pyobject(py)?.into_any())
+        if places.is_empty() {
+            let none = lehr_data::Sequences::new::<&str>(&[], self.0.alphabet());
+            return Err(none.map_or_else(errors::data, |_| errors::value("expected at least one sequence".to_owned())));
+        }
+        Ok(Self(self.0.select(&places)).into_pyobject(py)?.into_any())
     }
 
     fn __repr__(&self) -> String {
@@ -166,9 +184,9 @@ impl Sequences {
     }
 
     /// Returns the arguments of the constructor, for pickle.
-    fn __getnewargs__(&self) -> (Vec<String>, Vec<String>, &'static str) {
+    fn __getnewargs__(&self) -> (Vec<String>, Vec<String>, &'static str, Vec<String>) {
         let texts = (0..self.0.len()).map(|index| String::from_utf8_lossy(self.0.sequence(index)).into_owned());
-        (texts.collect(), self.ids(), self.alphabet())
+        (texts.collect(), self.ids(), self.alphabet(), self.descriptions())
     }
 }
 
@@ -288,6 +306,12 @@ impl Fingerprints {
 pub(crate) fn read_fasta(py: Python<'_>, path: PathBuf, alphabet: Option<&str>, aligned: bool) -> PyResult<Sequences> {
     let expected = Expected { alphabet: self::alphabet(alphabet)?, is_aligned: aligned };
     reading(py, path, move |path| fasta::sequences(path, expected))?.map(Sequences).map_err(errors::data)
+}
+
+/// Returns the warning that several items have the same id, if they do.
+#[pyfunction]
+pub(crate) fn shared_ids(ids: Vec<String>) -> Option<String> {
+    lehr_data::duplicates::shared_ids(&ids)
 }
 
 /// Reads the fingerprints of an FPS file, plain or gzip-compressed.

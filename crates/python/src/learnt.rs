@@ -84,6 +84,14 @@ pub(crate) fn learnt<'py>(py: Python<'py>, kind: &str, fields: &str) -> PyResult
     }
 }
 
+/// Returns the checksum of the fields of a `model.json`, without its own field.
+#[pyfunction]
+pub(crate) fn model_checksum(content: &str) -> PyResult<String> {
+    serde_json::from_str(content)
+        .map(|value| lehr_methods::model_checksum(&value))
+        .map_err(|cause| errors::value(cause.to_string()))
+}
+
 /// Returns the text of a `model.json` as PMML.
 #[pyfunction]
 pub(crate) fn pmml_of(content: &str) -> PyResult<String> {

@@ -65,13 +65,13 @@ mod _native {
     #[pymodule_export]
     use crate::hierarchy::newick;
     #[pymodule_export]
-    use crate::items::{Fingerprints, Sequences, read_fasta, read_fps, read_molecules};
+    use crate::items::{Fingerprints, Sequences, read_fasta, read_fps, read_molecules, shared_ids};
     #[pymodule_export]
     use crate::job::{abort, finish, is_joined, process};
     #[pymodule_export]
     use crate::kmeans::fit_kmeans;
     #[pymodule_export]
-    use crate::learnt::{learnt, on_sphere, pmml_of};
+    use crate::learnt::{learnt, model_checksum, on_sphere, pmml_of};
     #[pymodule_export]
     use crate::methods::{declared, declared_of_distances, run_matrix};
     #[pymodule_export]

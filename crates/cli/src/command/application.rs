@@ -12,7 +12,7 @@ mod composed;
 use std::ffi::OsString;
 use std::io::Write as _;
 
-use lehr_data::dissimilarities::{Element, Form};
+use lehr_data::dissimilarities::{Element, Form, Header};
 use lehr_data::memory;
 use lehr_data::write::{dissimilarities, npy};
 use lehr_demos::application::found::{self, Found};
@@ -123,13 +123,18 @@ fn publish(
         warnings: &warnings,
     };
     let mut staged = folder.stage();
+    let mut checksum = None;
     staged.write(folder::ARRAY, |out| {
-        dissimilarities::numbers(out, header.items, header.form, header.element, header.scale, |i, row| {
+        let row = |i: usize, row: &mut [f64]| {
             row.iter_mut().enumerate().for_each(|(j, value)| *value = matrix.get(i, j).unwrap_or(f64::NAN));
-        })
+        };
+        let Header { items, form, element, scale, .. } = *header;
+        checksum = Some(dissimilarities::numbers(out, items, form, element, scale, row)?);
+        Ok(())
     })?;
     staged.write(folder::IDS, |out| found::write_ids(out, application))?;
-    staged.write(folder::HEADER, |out| out.write_all(dissimilarities::header(header).as_bytes()))?;
+    let described = Header { checksum, ..header.clone() };
+    staged.write(folder::HEADER, |out| out.write_all(dissimilarities::header(&described).as_bytes()))?;
     let ids = &application.ids;
     staged.write(folder::LABELS, |out| lehr_methods::pairwise::labels(ids, model).write_csv(out))?;
     staged.write(folder::CLUSTERS, |out| lehr_methods::pairwise::clusters(ids, model).write_csv(out))?;

@@ -41,7 +41,8 @@ pub fn run(arguments: DistancesArguments, typed: &[OsString], group: &ProcessGro
     let mut items = items::as_given(kind, &plan.options, plan.delimiter, &plan.input)?.scaled(&plan.options);
     let left_out = if let Items::Records(records) = &items { records.left_out() } else { &[] };
     let name = object::shown(&plan.input);
-    reading_warnings(&name, left_out, Some(&items.ids())).iter().for_each(|warning| output::warning(warning));
+    let warnings = reading_warnings(&name, left_out, Some(&items.ids())).into_iter();
+    warnings.chain(items.scale_warning(&plan.options)).for_each(|warning| output::warning(&warning));
     if let Items::Records(records) = &items
         && plan.options.columns.is_none()
         && !plan.quiet
@@ -113,11 +114,11 @@ fn measure<T: Precision>(
     let parameters = items.parameters(&plan.options, metric);
     let facts = PairFacts::of(&half);
     half.held(facts.largest.max(0.0))?;
-    let header = Header { parameters, sampled_from, ..described(plan, facts, metric, collapsed_from) };
+    let mut header = Header { parameters, sampled_from, ..described(plan, facts, metric, collapsed_from) };
     write(
         plan,
         &mut folder,
-        &header,
+        &mut header,
         |i, row| half.row(i, row),
         |staged| write_items(staged, &items.ids(), items.smiles(), collapsed),
     )?;
@@ -169,6 +170,7 @@ pub(super) fn described(
         parameters: metric.parameters(),
         source: object::shown(&plan.input),
         fingerprint: format!("{:016x}", metric.fingerprint()),
+        checksum: None,
     }
 }
 
@@ -255,14 +257,17 @@ pub(super) fn compute<T: Precision>(
 fn write(
     plan: &DistancesPlan,
     folder: &mut Folder,
-    described: &Header,
+    described: &mut Header,
     row: impl FnMut(usize, &mut [f64]),
     tables: impl FnOnce(&mut Staged<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut staged = folder.stage();
+    let mut checksum = None;
     staged.write(array_name(plan.element), |out| {
-        numbers(out, described.items, plan.form, plan.element, described.scale, row)
+        checksum = Some(numbers(out, described.items, plan.form, plan.element, described.scale, row)?);
+        Ok(())
     })?;
+    described.checksum = checksum;
     tables(&mut staged)?;
     staged.write(folder::HEADER, |out| out.write_all(header(described).as_bytes()))?;
     staged.commit()
@@ -375,7 +380,7 @@ fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
         return Err(Failure::new(Kind::BadData, message).with_hint("--element f64 stores larger ones"));
     }
     let parameters: Map<String, Value> = matrix.header().map_or_else(Map::new, |header| header.parameters.clone());
-    let described = Header {
+    let mut described = Header {
         format: FORMAT.into(),
         array: array_name(plan.element).into(),
         items,
@@ -392,11 +397,12 @@ fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
         parameters,
         source: object::shown(&plan.input),
         fingerprint: matrix.header().map_or_else(String::new, |header| header.fingerprint.clone()),
+        checksum: None,
     };
     write(
         plan,
         &mut folder,
-        &described,
+        &mut described,
         |i, row| row.iter_mut().enumerate().for_each(|(j, d)| *d = value(i, j)),
         |staged| copy_items(staged, &beside, items),
     )?;

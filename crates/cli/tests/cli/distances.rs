@@ -52,7 +52,8 @@ fn three_genes_become_nine_numbers_and_a_header() {
             "overlap_min": 0.7
           },
           "source": "genes.fasta",
-          "fingerprint": "20b4e83b7767bf88"
+          "fingerprint": "20b4e83b7767bf88",
+          "checksum": "51b4fb675d2dac78"
         }
     "#]]
     .assert_eq(&sandbox.read("d/dissimilarities.json"));
@@ -157,6 +158,38 @@ fn a_matrix_is_written_in_another_form_with_its_items() {
     let refused = sandbox.lehr(&["distances", "d/dissimilarities.npy", "--out", "d", "--form", "condensed"]);
     assert_eq!(refused.code, 4, "{}", refused.stderr);
     assert_eq!(header(&sandbox, "d")["form"], "full");
+}
+
+#[test]
+fn an_array_with_another_byte_than_was_written_is_refused_28() {
+    let sandbox = Sandbox::with("genes.fasta", GENES);
+    let elements = ["f64", "f32", "u16"];
+    for (element, form) in elements.into_iter().flat_map(|element| [(element, "full"), (element, "condensed")]) {
+        let _ = std::fs::remove_dir_all(sandbox.path("d"));
+        let asked = ["distances", "genes.fasta", "--element", element, "--form", form, "--out", "d", "-q"];
+        sandbox.lehr(&asked).succeeded();
+        let cluster =
+            |input: &str| sandbox.lehr(&["pairwise", input, "--clusters", "1", "--out", "p", "-q", "--force"]);
+        cluster("d/dissimilarities.json").succeeded();
+        let array = sandbox.path("d/dissimilarities.npy");
+        let mut bytes = std::fs::read(&array).unwrap();
+        // The last number changes by its lowest bit.
+        let at =
+            bytes.len() - if form == "full" { 2 } else { 1 } * (bytes.len() - 128) / if form == "full" { 9 } else { 3 };
+        bytes[at] ^= 1;
+        std::fs::write(&array, bytes).unwrap();
+        for input in ["d/dissimilarities.json", "d/dissimilarities.npy"] {
+            let outcome = cluster(input);
+            assert_eq!(outcome.code, 3, "{element} {form}: {}", outcome.stderr);
+            assert!(outcome.stderr.contains("as its header says, found"), "{}", outcome.stderr);
+            assert!(outcome.stderr.contains("the file was damaged or changed"), "{}", outcome.stderr);
+        }
+        // A header without a checksum, as earlier versions wrote it, fits any numbers.
+        let mut header = header(&sandbox, "d");
+        header.as_object_mut().unwrap().remove("checksum").unwrap();
+        sandbox.write("d/dissimilarities.json", header.to_string());
+        cluster("d/dissimilarities.json").succeeded();
+    }
 }
 
 #[test]

@@ -392,14 +392,24 @@ fn looks_like_smiles(text: &str) -> bool {
     is_plain && begins && (carbons >= 2 || carbons == 1 && text.contains(['=', '#', '(', 'O', 'N']))
 }
 
+/// Returns whether a name of a header is the name of a column. The column's name ends with a number if the header has
+/// the name more than once.
+fn is_name_of(given: &str, name: &str) -> bool {
+    let is_number = |rest: &str| rest.strip_prefix(' ').is_some_and(|number| number.parse::<usize>().is_ok());
+    name == given || name.strip_prefix(given).is_some_and(is_number)
+}
+
 impl Layout {
     fn new(source: &str, sample: &[Record], has_header: bool, selection: &Selection) -> Result<Self, Error> {
         let first = &sample[0];
-        let names: Vec<String> = if has_header {
+        let given: Vec<String> = if has_header {
             first.fields().map(|field| field.trim().to_string()).collect()
         } else {
             (0..first.len()).map(|index| format!("x{index}")).collect()
         };
+        let mut names = layout::distinct(&given, |index| format!("x{index}"));
+        // Columns without a name stay without one.
+        names.iter_mut().zip(&given).filter(|(_, given)| given.is_empty()).for_each(|(name, _)| name.clear());
         let super::SelectedColumns { columns: chosen, weights, id } =
             super::SelectedColumns::of(source, selection, &names)?;
         let (mut left_out, mut row_names) = (Vec::new(), None);
@@ -420,7 +430,9 @@ impl Layout {
             }
             numeric
         };
-        let (forms, unknown, notes) = (Vec::new(), Vec::new(), Vec::new());
+        let (forms, unknown) = (Vec::new(), Vec::new());
+        let notes = columns.iter().filter_map(|&column| layout::renamed(column, &given[column], &names[column]));
+        let notes = notes.collect();
         Ok(Layout { names, has_header, columns, forms, weights, id, left_out, unknown, row_names, notes })
     }
 
@@ -441,7 +453,7 @@ impl Layout {
     fn is_header(&self, record: &Record) -> bool {
         self.has_header
             && record.len() == self.names.len()
-            && record.fields().zip(&self.names).all(|(field, name)| field.trim() == name)
+            && record.fields().zip(&self.names).all(|(field, name)| is_name_of(field.trim(), name))
             && self.columns.iter().any(|column| number(&self.names[*column]).is_none())
     }
 

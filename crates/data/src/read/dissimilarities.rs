@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use crate::contents::Contents;
 use crate::dissimilarities::{Dissimilarities, Element, FORMAT, Form, Header, MISSING_U16, Values};
@@ -216,6 +217,7 @@ fn with_header(path: &Path, header: Header) -> Result<Dissimilarities, Error> {
 fn of_rows(bytes: &[u8], name: &str, header: Header) -> Result<Dissimilarities, Error> {
     let mut matrix = rows_of(bytes, header.scale, name)?;
     agree(name, "items", header.items, matrix.items())?;
+    check(name, &header, xxh3_64(bytes))?;
     matrix.header = Some(header);
     Ok(matrix)
 }
@@ -238,9 +240,39 @@ fn of_array(source: &mut Source<'_>, shown: &str, header: Header) -> Result<Diss
     let (items, form) = shape(&array, shown)?;
     agree(shown, "items", header.items, items)?;
     agree(shown, "form", header.form, form)?;
+    check(shown, &header, checksum(&values))?;
     let mut matrix = Dissimilarities::named(items, form, values, header.scale, shown)?;
     matrix.header = Some(header);
     Ok(matrix)
+}
+
+/// Returns the checksum of the bytes of numbers in a file.
+fn checksum(values: &Values) -> u64 {
+    fn of<T: Copy, const BYTES: usize>(values: &[T], bytes: impl Fn(T) -> [u8; BYTES]) -> u64 {
+        let mut hash = Xxh3Default::new();
+        values
+            .chunks(1 << 12)
+            .for_each(|part| hash.update(part.iter().map(|value| bytes(*value)).collect::<Vec<_>>().as_flattened()));
+        hash.digest()
+    }
+    match values {
+        Values::F64(values) => of(values, f64::to_le_bytes),
+        Values::F32(values) => of(values, f32::to_le_bytes),
+        Values::U16(values) => of(values, u16::to_le_bytes),
+    }
+}
+
+/// Checks that the numbers are those that the header was written for.
+fn check(name: &str, header: &Header, found: u64) -> Result<(), Error> {
+    let found = format!("{found:016x}");
+    match &header.checksum {
+        Some(expected) if *expected != found => Err(Error::Format {
+            name: name.into(),
+            expected: format!("numbers with the checksum {expected}, as its header says"),
+            found: format!("{found}: the file was damaged or changed; compute the dissimilarities again"),
+        }),
+        _ => Ok(()),
+    }
 }
 
 fn agree<T: PartialEq + std::fmt::Display>(name: &str, what: &str, expected: T, found: T) -> Result<(), Error> {

@@ -51,6 +51,7 @@ pub fn sequences(path: &Path, expected: Expected) -> Result<Sequences, Error> {
 /// use lehr_data::read::fasta::{Expected, sequences_from};
 /// let genes = sequences_from(">one first\nacgt\nAC\n>two\nACGN\n".as_bytes(), "genes.fasta", Expected::default())?;
 /// assert_eq!(genes.ids(), ["one", "two"]);
+/// assert_eq!(genes.description(0), "first");
 /// assert_eq!(genes.sequence(0), b"ACGTAC");
 /// let error = sequences_from(">one\nACGTACGTAC\nA?\n>two\n".as_bytes(), "genes.fasta", Expected::default()).unwrap_err();
 /// assert_eq!(
@@ -70,7 +71,7 @@ pub fn sequences_from(reader: impl Read, name: &str, expected: Expected) -> Resu
     }
     text.normalise(alphabet, expected.is_aligned, &mut faults);
     // Faults of letters and faults of whole sequences are reported together, each kind in the order of lines.
-    let Text { letters, ends, ids, heads, .. } = text;
+    let Text { letters, ends, ids, descriptions, heads, .. } = text;
     let place = |row: usize| Place::Line(heads[row]);
     for row in 0..ends.len() {
         let is_empty = ends[row] == if row == 0 { 0 } else { ends[row - 1] };
@@ -85,7 +86,7 @@ pub fn sequences_from(reader: impl Read, name: &str, expected: Expected) -> Resu
         }
     }
     faults.or(())?;
-    Sequences::from_parts(letters, ends, ids, alphabet, name.into(), place)
+    Sequences::from_parts(letters, ends, ids, alphabet, name.into(), place)?.with_descriptions(descriptions)
 }
 
 /// The contents of a file before its letters are interpreted.
@@ -94,6 +95,8 @@ struct Text {
     letters: Vec<u8>,
     ends: Vec<usize>,
     ids: Vec<String>,
+    /// The text after each id.
+    descriptions: Vec<String>,
     /// The line of each id.
     heads: Vec<u64>,
     /// The start of each line of letters, and its line number.
@@ -127,7 +130,10 @@ impl Text {
         if let Some(head) = line.strip_prefix(b">") {
             let at = length - whole.trim_ascii_start().len() + 1;
             let head = source.text(head, at, number)?;
-            self.ids.push(head.split_whitespace().next().unwrap_or_default().to_owned());
+            let head = head.trim_start();
+            let (id, description) = head.split_once(char::is_whitespace).unwrap_or((head, ""));
+            self.ids.push(id.to_owned());
+            self.descriptions.push(description.trim().to_owned());
             self.heads.push(number);
             self.ends.push(self.letters.len());
         } else if !line.is_empty() {

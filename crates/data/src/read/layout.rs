@@ -581,32 +581,39 @@ fn names(
         notes
             .push("rows have one field more than there are names; Lehr reads the first field as the row's name".into());
     }
-    unique(given, has_row_names, notes)
+    let of_empty = |column: usize| if has_row_names && column == 0 { "row".to_owned() } else { format!("x{column}") };
+    let names = distinct(&given, of_empty);
+    for (column, (name, given)) in names.iter().zip(&given).enumerate() {
+        if given.is_empty() && !(has_row_names && column == 0) {
+            notes.push(format!("column {} has no name; called {name:?}", column + 1));
+        } else if let Some(note) = renamed(column, given, name) {
+            notes.push(note);
+        }
+    }
+    names
 }
 
-/// Returns names that are complete and distinct, and as similar to the names in the file as possible.
-fn unique(given: Vec<String>, has_row_names: bool, notes: &mut Vec<String>) -> Vec<String> {
+/// Returns names that are distinct, and as similar to the names in the file as possible. `of_empty` names a column
+/// without a name.
+pub(super) fn distinct(given: &[String], of_empty: impl Fn(usize) -> String) -> Vec<String> {
     let all: HashSet<&str> = given.iter().map(String::as_str).collect();
     let mut used: HashSet<String> = HashSet::new();
-    let mut unique = Vec::with_capacity(given.len());
+    let mut distinct = Vec::with_capacity(given.len());
     for (column, name) in given.iter().enumerate() {
-        let mut candidate = match name.is_empty() {
-            true if has_row_names && column == 0 => "row".to_owned(),
-            true => format!("x{column}"),
-            false => name.clone(),
-        };
-        let (base, mut count) = (candidate.clone(), 1);
+        let base = if name.is_empty() { of_empty(column) } else { name.clone() };
+        let (mut candidate, mut count) = (base.clone(), 1);
         while used.contains(&candidate) || (candidate != *name && all.contains(&*candidate)) {
             count += 1;
             candidate = format!("{base} {count}");
         }
-        if name.is_empty() && !(has_row_names && column == 0) {
-            notes.push(format!("column {} has no name; called {candidate:?}", column + 1));
-        } else if candidate != *name && !name.is_empty() {
-            notes.push(format!("column {} is called {name:?} as one before it; called {candidate:?}", column + 1));
-        }
         used.insert(candidate.clone());
-        unique.push(candidate);
+        distinct.push(candidate);
     }
-    unique
+    distinct
+}
+
+/// Returns the note on a column whose name was given before.
+pub(super) fn renamed(column: usize, given: &str, name: &str) -> Option<String> {
+    let is_renamed = name != given && !given.is_empty();
+    is_renamed.then(|| format!("column {} is called {given:?} as one before it; called {name:?}", column + 1))
 }

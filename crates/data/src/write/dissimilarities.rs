@@ -4,6 +4,8 @@
 
 use std::io::{self, Write};
 
+use xxhash_rust::xxh3::Xxh3Default;
+
 use crate::dissimilarities::{Element, Form, Header, LARGEST_U16, MISSING_I16, MISSING_U16};
 
 /// Facts about all values, which are needed before the first value is written: the unit of fixed point depends on the
@@ -47,7 +49,8 @@ impl Extent {
 /// written as raw big-endian rows, which are always full.
 ///
 /// `row(i, values)` overwrites `values` with the row of item i: N numbers, 0 at i, and NaN for missing values. It is
-/// called once for each i, in order. `scale` is the result of [`Element::scale`].
+/// called once for each i, in order. `scale` is the result of [`Element::scale`]. Returns the
+/// [checksum](Header::checksum) of the numbers.
 ///
 /// Cost: one call per row, and the bytes written; memory for one row.
 ///
@@ -70,7 +73,7 @@ pub fn numbers(
     element: Element,
     scale: f64,
     mut row: impl FnMut(usize, &mut [f64]),
-) -> io::Result<()> {
+) -> io::Result<String> {
     let shape = match form {
         Form::Full => format!("({items}, {items})"),
         Form::Condensed => format!("({},)", form.numbers(items)),
@@ -81,6 +84,7 @@ pub fn numbers(
         Element::U16 => super::npy::header(&mut out, "<u2", &shape)?,
         Element::I16be => {}
     }
+    let mut checksum = Xxh3Default::new();
     let mut values = vec![0.0; items];
     let mut bytes = Vec::with_capacity(items * element.bytes());
     for i in 0..items {
@@ -93,9 +97,10 @@ pub fn numbers(
             Element::U16 => bytes.extend(stored.iter().flat_map(|value| fixed(*value, scale).to_le_bytes())),
             Element::I16be => bytes.extend(stored.iter().flat_map(|value| fixed_signed(*value, scale).to_be_bytes())),
         }
+        checksum.update(&bytes);
         out.write_all(&bytes)?;
     }
-    Ok(())
+    Ok(format!("{:016x}", checksum.digest()))
 }
 
 /// Returns the header as JSON, with a line end.

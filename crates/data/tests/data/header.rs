@@ -135,3 +135,25 @@ fn a_number_beyond_the_largest_is_no_name_28() {
         assert!(points.left_out()[0].is_unexpected(), "{word}");
     }
 }
+
+#[test]
+fn names_that_are_given_twice_become_distinct_and_are_told_28() {
+    let read = read("a,b,a,word,a,word\n1,2,3,x,4,y\n5,6,7,x,8,y\n").unwrap();
+    assert_eq!(read.columns(), ["a", "b", "a 2", "a 3"]);
+    assert_eq!(read.values(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+    // The columns of words are left out, so their names matter to nobody.
+    let told = [
+        "column 3 is called \"a\" as one before it; called \"a 2\"",
+        "column 5 is called \"a\" as one before it; called \"a 3\"",
+    ];
+    assert_eq!(read.notes(), told);
+    // Each column can be chosen by its new name, as a model that was fitted to the table does.
+    let chosen = Selection { columns: Some(vec!["a 2".into(), "a".into()]), ..Selection::default() };
+    let text = "a,b,a\n1,2,3\n5,6,7\na,b,a\n8,9,4\n";
+    let points = csv_points(text.as_bytes(), "t.csv", &chosen).unwrap();
+    assert_eq!(points.values(), [3.0, 1.0, 7.0, 5.0, 4.0, 8.0], "the second header is no row");
+    let repeated = "the names of the columns occur once more among the rows, first in line 4; left out";
+    assert_eq!(points.notes(), [repeated, told[0]]);
+    // A name that the file has already is given to no other column.
+    assert_eq!(columns("a,a 2,a\n1,2,3\n").unwrap(), ["a", "a 2", "a 3"]);
+}

@@ -194,11 +194,6 @@ fn columns_that_are_not_there() {
         &expect![[r#"points.csv: expected a column "pop", found the columns "id", "area", "lon", "lat""#]],
     );
     refused(
-        "a,a,b\n1,2,3\n",
-        &chosen(&["a"]),
-        &expect![[r#"points.csv: expected one column "a", found it at the indices 0, 1; ask for it by index"#]],
-    );
-    refused(
         text,
         &chosen(&["lon", "lat", "2"]),
         &expect![[r#"points.csv: expected each column to be chosen once, found "lon" twice"#]],

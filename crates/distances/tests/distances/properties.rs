@@ -271,6 +271,34 @@ fn equal_masked_sequences_are_at_0_28() {
     }
 }
 
+/// Any local alignment of masked letters scores below 0, and half of these sequences is masked.
+#[test]
+fn equal_sequences_are_at_0_by_every_measure_and_alignment_28() {
+    use lehr_distances::{
+        alignment::Mode,
+        sequence::{Aligned, Measure, Parameters},
+    };
+    let of = |texts: &[&str], alphabet| Sequences::new(texts, alphabet).unwrap();
+    let dna = of(&["NNNN", "NNNN", "NNNNNNNNNNACGT", "NNNNNNNNNNACGT", "ACGT"], Alphabet::Dna);
+    let protein = of(&["XXUU", "XXUU", "MKXXXXXXXXXXUU*", "MKXXXXXXXXXXUU*", "MKLV"], Alphabet::Protein);
+    for (sequences, is_dna) in [(&dna, true), (&protein, false)] {
+        for measure in Measure::ALL {
+            if !is_dna && matches!(measure, Measure::JukesCantor | Measure::Kimura) {
+                continue;
+            }
+            for mode in [Mode::Local, Mode::SemiGlobal, Mode::Global] {
+                let parameters = Parameters { measure, mode, ..Parameters::default() };
+                let metric = Aligned::new(sequences, &parameters).unwrap();
+                let mut values = [1.0; 25];
+                metric.tile(0..5, 0..5, &mut values);
+                // Two pairs are equal: 0 and 1, 2 and 3.
+                assert_eq!([values[1], values[13]], [0.0; 2], "{measure} {mode}: {values:?}");
+                assert!(measure != Measure::Identity || values[4] != 0.0, "{mode}: {values:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn fingerprints_without_a_bit_are_at_0_of_each_other_and_at_1_of_others_28() {
     let prints = lehr_data::Fingerprints::new(vec![0, 0, 0b11], 4).unwrap();

@@ -427,6 +427,7 @@ fn written(form: MatrixForm, element: Element, scale: f64) -> (String, Vec<u8>) 
         parameters: serde_json::Map::new(),
         source: "genes.fasta".into(),
         fingerprint: "0".into(),
+        checksum: None,
     };
     let value = |i: usize, j: usize| match (i.min(j), i.max(j)) {
         (0, 1) => 1.0,

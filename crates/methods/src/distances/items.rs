@@ -1,6 +1,7 @@
 //! Items, and the metric that options select for them.
 
 use lehr_data::duplicates::Duplicates;
+use lehr_data::scale::scales_differ_incomplete;
 use lehr_data::sequences::Alphabet;
 use lehr_data::{FingerprintKind, Fingerprints, Incomplete, Sequences};
 use lehr_distances::scoring::{Matrix, Scoring};
@@ -160,6 +161,15 @@ impl Items {
         match self {
             Items::Records(records) if options.standardize => Items::Records(records.standardised()),
             items => items,
+        }
+    }
+
+    /// Returns a warning if the spreads of columns differ so much that one column decides all distances, see
+    /// [`scales_differ_incomplete`]. Gower's dissimilarity scales each column itself.
+    pub fn scale_warning(&self, options: &Options) -> Option<String> {
+        match self {
+            Items::Records(records) if options.metric != Some(Metric::Gower) => scales_differ_incomplete(records),
+            _ => None,
         }
     }
 
