@@ -38,6 +38,12 @@ def labels(of: NDArray[Any]) -> str:
     return _packed(np.where((of < 0) | (of >= _NO_LABEL), _NO_LABEL, of).astype("<u2"))
 
 
+def probabilities(of: NDArray[Any]) -> str:
+    """Encodes probabilities in two bytes each: 0 to 65,534 for 0 to 1. NaN becomes a missing probability."""
+    known = np.isfinite(of)
+    return _packed(np.where(known, np.rint((_NO_LABEL - 1) * np.clip(np.where(known, of, 0.0), 0.0, 1.0)), _NO_LABEL).astype("<u2"))
+
+
 def shares(of: NDArray[np.float64]) -> str:
     """Encodes shares from 0 to 1 in one byte each; NaN becomes a missing share."""
     known = np.isfinite(of)

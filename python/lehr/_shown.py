@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_is_fitted
 
-from lehr import _checks, _page
+from lehr import _checks, _native, _page
 from lehr._centers import unpacked
 from lehr._columns import Columns
 from lehr._dendrogram import top_of
@@ -106,6 +106,8 @@ class _Points(NamedTuple):
     rows: int
     #: The cluster of each row; ``None`` for a map.
     labels: NDArray[Any] | None
+    #: The probability of each row's cluster, if it is known.
+    probabilities: NDArray[Any] | None
     #: The rows as numbers, dense or sparse; ``None`` if there are only dissimilarities.
     numbers: Any
     #: The columns that the report shows.
@@ -140,7 +142,7 @@ class _Points(NamedTuple):
         for what, some in (("X", numbers), ("table", columns), ("labels", told), ("names", names)):
             if some is not None and _length(some) != count:
                 raise ValueError(f"expected {what} of {count} rows, found {_length(some)}: pass X, the rows that it belongs to.")
-        return cls(count, told, numbers, columns, places, matrix, None if names is None else [str(name) for name in names], X, table, is_given)
+        return cls(count, told, _probabilities(model, rows, told), numbers, columns, places, matrix, None if names is None else [str(name) for name in names], X, table, is_given)
 
     @property
     def drawn(self) -> NDArray[np.int64]:
@@ -168,9 +170,25 @@ def _labels(model: Any, rows: Any, labels: ArrayLike | None, is_given: bool) -> 
     if kept is not None and not is_fitted and not issparse(kept) and known is not None:
         # For its own items, a cut tree may predict other clusters than those of the tree.
         is_fitted = np.shape(rows) == kept.shape and np.array_equal(np.asarray(rows), kept)
-    if rows is None or is_fitted:
+    if known is not None and not hasattr(model, "predict") and rows is not None and _length(rows) != len(known):
+        raise ValueError(f"{type(model).__name__} has labels of its {len(known)} fitted rows only: pass these rows, or pass labels. Got {_length(rows)} rows.")
+    if rows is None or is_fitted or not hasattr(model, "predict"):
         return None if known is None else np.asarray(known)
-    return np.asarray(model.predict(rows)) if hasattr(model, "predict") else None
+    return np.asarray(model.predict(rows))
+
+
+def _probabilities(model: Any, rows: Any, labels: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Returns the probability of each row's cluster, unless the labels are not those of the model."""
+    if labels is None:
+        return None
+    known, own = getattr(model, "probabilities_", None), getattr(model, "labels_", None)
+    if known is not None and own is not None and np.ndim(known) == 1 and np.array_equal(labels, own):
+        return np.asarray(known)
+    if rows is None or not hasattr(model, "predict_proba") or not np.array_equal(labels, model.predict(rows)):
+        return None
+    found = np.asarray(model.predict_proba(rows))
+    inside = (labels >= 0) & (labels < found.shape[1])
+    return np.where(inside, found[np.arange(len(labels)), np.where(inside, labels, 0)], np.nan)
 
 
 def _numbers(model: Any, rows: Any, X: Any) -> tuple[Any, Columns | None]:
@@ -198,6 +216,9 @@ def _headline(model: Any, points: _Points) -> str:
         return f"{points.rows:,} items in {width} {'dimension' if width == 1 else 'dimensions'}"
     groups, word = _groups(model)
     found = f"{groups:,} {word if groups != 1 else word[:-1]}"
+    noise = 0 if points.labels is None else int(np.count_nonzero(points.labels < 0))
+    if noise and hasattr(model, "condensed_tree_"):
+        found += f"; {noise:,} of noise"
     if not points.rows:
         return found[0].upper() + found[1:]
     things = "item" if points.matrix is not None else "row"
@@ -233,6 +254,12 @@ def _draw_points(page: _page.Page, model: Any, points: _Points) -> None:
         about = _marks(model, points)
         if about:
             grouping["about"] = about
+        if points.probabilities is not None:
+            grouping["probability"] = _page.probabilities(points.probabilities[drawn])
+            grouping["means"] = _means(points.labels, points.probabilities, _groups(model)[0])
+        partners, joins = _merges(model)
+        if partners:
+            grouping |= {"partners": partners, "joins": joins}
         scene["groupings"].append(grouping)
         scene["table"] = "clusters"
     elif hasattr(model, "item_stress_"):
@@ -241,6 +268,21 @@ def _draw_points(page: _page.Page, model: Any, points: _Points) -> None:
         scene["colour"] = f"column:{next(column['name'] for column in columns if 'values' in column)}"
     note = f"The page draws {len(drawn):,} of {points.rows:,} rows, evenly chosen." if len(drawn) < points.rows else ""
     page.section("points", "The map" if points.places is not None else "The points", note, page.figure("picture", scene))
+
+
+def _means(labels: NDArray[Any], probabilities: NDArray[Any], groups: int) -> list[float]:
+    """Returns the mean probability of each cluster."""
+    known = (labels >= 0) & (labels < groups)
+    sums = np.bincount(labels[known], probabilities[known], minlength=groups)
+    return (sums / np.maximum(np.bincount(labels[known], minlength=groups), 1)).tolist()
+
+
+def _merges(model: Any) -> tuple[list[str], list[tuple[int, int] | None]]:
+    """Returns the clusters that each cluster merges with first, and the order in which clusters disappear; empty lists for models without centres."""
+    centers, clusters = getattr(model, "cluster_centers_", None), getattr(model, "clusters_", None)
+    if centers is None or clusters is None or issparse(centers):
+        return [], []
+    return _native.merged_clusters(np.ascontiguousarray(centers, dtype=np.float64), clusters["weight"].tolist())
 
 
 def _columns(model: Any, points: _Points) -> list[dict[str, Any]]:
@@ -255,8 +297,10 @@ def _columns(model: Any, points: _Points) -> list[dict[str, Any]]:
         texts = [_date(value) for value in values[drawn]] if kind == "times" else [levels[code] if code >= 0 else "" for code in values[drawn]]
         if sum(map(len, texts)) <= _BYTES_MAX:
             found.append({"name": name, "texts": texts})
-    if hasattr(model, "item_stress_"):
-        found.append({"name": "stress", "values": _page.floats(model.item_stress_[drawn])})
+    for name, title in (("item_stress_", "stress"), ("outlier_scores_", "outlier score")):
+        scores = getattr(model, name, None)
+        if scores is not None and len(scores) == points.rows:
+            found.append({"name": title, "values": _page.floats(scores[drawn])})
     return found
 
 
@@ -356,6 +400,11 @@ def _draw_dissimilarities(page: _page.Page, model: Any, points: _Points) -> None
     matrix, labels = points.matrix, points.labels
     if matrix is None or labels is None or matrix.shape != (len(labels), len(labels)):
         return
+    # Items of noise stand in no cluster.
+    items = np.flatnonzero(labels >= 0)
+    if not len(items):
+        return
+    matrix, labels = matrix[np.ix_(items, items)], labels[items]
     from scipy.cluster.hierarchy import leaves_list, linkage
 
     groups = int(labels.max(initial=0)) + 1
@@ -390,7 +439,7 @@ def _draw_dissimilarities(page: _page.Page, model: Any, points: _Points) -> None
             "kind": "heat", "title": "The dissimilarities", "cells": cells, "levels": _page.shares(means.ravel() / (largest or 1.0)), "largest": largest, "beyond": beyond,
             "blocks": [{"cluster": int(cluster), "from": end - size / len(labels), "to": end, "items": int(size)} for cluster, end, size in zip(order, ends, sizes, strict=True)],
             "between": _page.floats(between[np.ix_(order, order)].ravel()), "tree": tree,
-            "ids": [(points.names[row] if points.names else f"row {row}") for row in sorted_rows] if len(labels) <= 20_000 else None,
+            "ids": [(points.names[row] if points.names else f"row {row}") for row in items[sorted_rows]] if len(labels) <= 20_000 else None,
         }),
     )  # fmt: skip
 
@@ -413,6 +462,7 @@ def _list_clusters(page: _page.Page, model: Any, points: _Points) -> None:
     if points.labels is not None:
         head.append("items" if points.matrix is not None else "rows")
         cells.append(np.bincount(points.labels[points.labels >= 0], minlength=groups).tolist()[:groups])
+    partners = _merges(model)[0]
     known: Any = getattr(model, "clusters_", None)
     for name in (known.dtype.names or ()) if known is not None else ():
         if name != "n_samples":
@@ -433,6 +483,9 @@ def _list_clusters(page: _page.Page, model: Any, points: _Points) -> None:
         names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{column}" for column in range(width)])]
         head.extend(names[:_CENTRED_MAX])
         cells.extend(np.asarray(centers, dtype=np.float64)[:, column].tolist() for column in range(min(width, _CENTRED_MAX)))
+    if partners:
+        head.append("merges first with")
+        cells.append(partners)
     listed = [(cluster, [column[cluster] for column in cells]) for cluster in range(min(groups, _LISTED_MAX))]
     note = "Click a number to select its rows." if points.labels is not None and points.matrix is None else ""
     page.section("table", f"The {word}", note, _page.table("clusters", f"The {word}", head, listed))

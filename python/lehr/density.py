@@ -15,13 +15,14 @@ from lehr._items import ItemsMixin
 from lehr._model import SavedMixin, table, tell
 from lehr._names import listed
 from lehr._progress import Watch
+from lehr._shown import ShownMixin
 from lehr.distances import METRIC, Metric
 
 __all__ = ["HDBSCAN"]
 __dir__ = listed(__all__)
 
 
-class HDBSCAN(ItemsMixin, SavedMixin):
+class HDBSCAN(ItemsMixin, ShownMixin, SavedMixin):
     """Density-based clustering (HDBSCAN*): finds groups of items that are denser than their surroundings, whatever their shape.
 
     Items in no group are noise, with the label -1. The number of clusters follows from the data and from ``min_cluster_size``. The method is deterministic: the

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import pairwise_distances
 
@@ -105,6 +106,7 @@ def test_other_rows_get_their_own_clusters(rows):
         (lehr.GTM(n_nodes=6), {"picture", "course", "planes"}),
         (lehr.GTM(1), {"picture", "course"}),
         (lehr.SMACOF(3), {"picture", "course", "density"}),
+        (lehr.HDBSCAN(10), {"picture"}),
     ],
     ids=lambda value: type(value).__name__ if hasattr(value, "fit") else "",
 )
@@ -116,6 +118,58 @@ def test_each_estimator_shows_what_it_found(model, expected, rows):
     assert type(model).__name__ in without_scripts(report)
     # The report works without rows too.
     assert "<h2" in fitted.show().page
+
+
+@pytest.mark.parametrize("model", [lehr.DAClustering(4), lehr.DAGaussianMixture(4), lehr.PairwiseClustering(4), lehr.HDBSCAN(10)], ids=lambda model: type(model).__name__)
+def test_rows_have_the_probabilities_of_their_clusters_31(model, rows):
+    rows = rows + np.random.default_rng(5).normal(size=rows.shape)
+    fitted = clone(model).fit(rows)
+    grouping = figures(fitted.show(rows))["picture"]["groupings"][0]
+    probabilities = unpacked(grouping["probability"], "<u2") / 65_534
+    np.testing.assert_allclose(probabilities, fitted.probabilities_, atol=1e-4)
+    for cluster, mean in enumerate(grouping["means"]):
+        assert mean == pytest.approx(fitted.probabilities_[fitted.labels_ == cluster].mean())
+    if hasattr(fitted, "predict_proba"):
+        # Other rows have those of their own clusters.
+        others = figures(fitted.show(rows[::3] + 0.25))["picture"]["groupings"][0]
+        expected = fitted.predict_proba(rows[::3] + 0.25).max(axis=1)
+        np.testing.assert_allclose(unpacked(others["probability"], "<u2") / 65_534, expected, atol=1e-4)
+    # Labels of someone else have no probabilities of the model.
+    given = figures(fitted.show(rows, labels=np.arange(120) % 2))["picture"]["groupings"][0]
+    assert "probability" not in given
+
+
+@pytest.mark.parametrize("model", [lehr.DAClustering(4), lehr.KMeans(4, random_state=0)], ids=lambda model: type(model).__name__)
+def test_clusters_are_merged_in_the_order_of_the_command_31(model, rows):
+    fitted = clone(model).fit(rows)
+    report = fitted.show(rows)
+    grouping = figures(report)["picture"]["groupings"][0]
+    # Each cluster but one is absorbed, as three, two and one are left.
+    assert sorted(join[1] for join in grouping["joins"] if join) == [1, 2, 3] and grouping["joins"].count(None) == 1
+    centers, weights = fitted.cluster_centers_, fitted.clusters_["weight"]
+    pairs = [(a, b) for a in range(4) for b in range(a)]
+    rise = [weights[a] * weights[b] / (weights[a] + weights[b]) * ((centers[a] - centers[b]) ** 2).sum() for a, b in pairs]
+    high, low = pairs[int(np.argmin(rise))]
+    assert grouping["joins"][high] == [low, 3] and grouping["partners"][high] == str(low)
+    assert "merges first with" in without_scripts(report)
+
+
+def test_noise_is_in_no_cluster_of_a_report():
+    blobs = np.random.default_rng(2).normal(size=(80, 2)) + np.repeat([[0, 0], [20, 20]], 40, axis=0)
+    rows = np.vstack([blobs, [[10.0, 10.0], [-30.0, 5.0]]])
+    fitted = lehr.HDBSCAN(10).fit(rows)
+    report = fitted.show(rows)
+    noise = int((fitted.labels_ == -1).sum())
+    assert noise >= 2 and repr(report) == f"Report('82 rows in 2 clusters; {noise} of noise')"
+    scene = figures(report)["picture"]
+    np.testing.assert_array_equal(unpacked(scene["groupings"][0]["of"], "<u2"), fitted.labels_.astype("<u2"))
+    assert scene["columns"][-1]["name"] == "outlier score"
+    np.testing.assert_allclose(unpacked(scene["columns"][-1]["values"], "<f4"), fitted.outlier_scores_, rtol=1e-6)
+    matrix = pairwise_distances(rows)
+    heat = figures(lehr.HDBSCAN(10, metric="precomputed").fit(matrix).show(matrix))["heat"]
+    assert sum(block["items"] for block in heat["blocks"]) == 82 - noise == len(heat["ids"])
+    with pytest.raises(ValueError, match="has labels of its 82 fitted rows only: pass these rows, or pass labels. Got 5 rows"):
+        fitted.show(rows[:5])
 
 
 def test_a_mixture_has_its_ellipses_in_the_plane_that_is_drawn():

@@ -107,8 +107,8 @@ pub fn verify(folder: &Path) -> Result<Counted, Error> {
         counted.files += 1;
         counted.bytes += fs::metadata(&path).map_err(|cause| Error::Disk(path.clone(), cause))?.len();
         if let Some(state) = file.rsplit('/').next().and_then(marked_state) {
+            let copy = path.with_file_name(format!("{state}.copy"));
             let state = path.with_file_name(state);
-            let copy = state.with_added_extension("copy");
             if !state.exists() && !copy.exists() {
                 faults.push(format!("{}: gone, and so is its copy", state.display()));
             }

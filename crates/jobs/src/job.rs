@@ -75,10 +75,33 @@ pub(crate) enum Stop {
     Interrupted,
 }
 
+/// A division of a component of an annealing, and the end of the component that it created.
+///
+/// A run begins with component 0. The k-th division creates component k.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::Split;
+/// let split: Split = serde_json::from_str(r#"{ "temperature": 2.5, "parent": 0, "merged_at": null, "merged_into": null }"#).unwrap();
+/// assert_eq!((split.parent, split.merged_into), (0, None));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Split {
+    /// The temperature at which the component was divided.
+    pub temperature: f64,
+    /// The number of the component that was divided.
+    pub parent: u64,
+    /// The temperature at which the new component was merged into another or removed; `null` if it lasts.
+    pub merged_at: Option<f64>,
+    /// The number of the component that it was merged into; `null` if it lasts, or was removed without one.
+    pub merged_into: Option<u64>,
+}
+
 /// A receiver of a job's progress.
 pub(crate) trait Listener: Send {
-    /// Sends the latest progress if the previous report has been received, and returns whether it was sent.
-    fn tell(&mut self, progress: &Progress) -> bool;
+    /// Sends the latest progress, and the divisions so far, if the previous report has been received. Returns whether
+    /// they were sent.
+    fn tell(&mut self, progress: &Progress, splits: &[Split]) -> bool;
 }
 
 /// The place of a job's saved state.
@@ -156,6 +179,7 @@ pub struct Job {
 struct Reports {
     listener: Option<Box<dyn Listener>>,
     last: Option<Progress>,
+    splits: Vec<Split>,
 }
 
 /// A request to stop a job, shared with the service.
@@ -190,7 +214,7 @@ impl Job {
         saved: Saved,
         listener: Option<Box<dyn Listener>>,
     ) -> Self {
-        let reports = Mutex::new(Reports { listener, last: None });
+        let reports = Mutex::new(Reports { listener, last: None, splits: Vec::new() });
         let (since_save, warnings) = (Mutex::default(), Mutex::default());
         Self { id, threads, signal, saved, since_save, reports, warnings, processes: None, is_lead: true }
     }
@@ -257,13 +281,20 @@ impl Job {
     /// whole per cent and stage are unchanged.
     pub fn report(&self, progress: Progress) {
         let mut reports = self.reports.lock();
-        let Reports { listener, last } = &mut *reports;
+        let Reports { listener, last, splits } = &mut *reports;
         if last.as_ref().is_some_and(|last| last.gist() == progress.gist()) {
             return;
         }
-        if listener.as_mut().is_none_or(|listener| listener.tell(&progress)) {
+        if listener.as_mut().is_none_or(|listener| listener.tell(&progress, splits)) {
             *last = Some(progress);
         }
+    }
+
+    /// Sets the divisions so far, which the next report takes along.
+    pub(crate) fn set_splits(&self, splits: impl Iterator<Item = Split>) {
+        let mut reports = self.reports.lock();
+        reports.splits.clear();
+        reports.splits.extend(splits);
     }
 
     /// Returns whether it is time to save: about once a second, and whenever the job should stop.
@@ -407,7 +438,7 @@ mod tests {
     struct Taking(Arc<Mutex<Vec<Progress>>>, bool);
 
     impl Listener for Taking {
-        fn tell(&mut self, progress: &Progress) -> bool {
+        fn tell(&mut self, progress: &Progress, _: &[Split]) -> bool {
             // Refuses every second report, as if the previous one had not been received.
             self.1 = !self.1;
             if self.1 {

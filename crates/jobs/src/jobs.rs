@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::bytes::Bytes;
 use crate::format::{Form, Piece, RowFormat};
-use crate::job::Progress;
+use crate::job::{Progress, Split};
 pub use crate::options::Options;
 
 /// The state of the service of any method.
@@ -296,6 +296,9 @@ pub struct Report {
     pub job: String,
     /// The job's progress.
     pub progress: Progress,
+    /// The divisions so far, for [`SplitsOf`].
+    #[serde(skip)]
+    pub(crate) splits: Vec<Split>,
 }
 
 /// The end of a job's run, as the service records it.
@@ -419,11 +422,11 @@ pub struct ReportOf {
     pub body: Named,
 }
 
-/// Returns the progress that a running job has reported so far, oldest first.
+/// Returns the progress that a job has reported so far, oldest first.
 ///
 /// The state of the service has only the latest progress, so a client that joins later asks for the course. The course
-/// is empty before the job runs and after it has ended. Then the job's outputs have its history. After a restart of the
-/// node, the course begins again.
+/// is empty before the job runs, and after it is done: then the job's outputs have its history. A job that failed or was
+/// cancelled keeps its course. After a restart of the node, the course begins again.
 ///
 /// # Example
 /// See [`Jobs`] for how to call operations.
@@ -432,6 +435,21 @@ pub struct ReportOf {
 #[operation(contract = Jobs, verb = Query, name = "course", reply = Vec<Progress>, key = body.job, body)]
 pub struct CourseOf {
     /// The job whose course to return.
+    pub body: Named,
+}
+
+/// Returns the divisions of a job's annealing so far: the tree of its components.
+///
+/// The list is empty if the method does not anneal, or if several processes run the job. It is also empty after the job
+/// is done: then the job's outputs have its `splits`.
+///
+/// # Example
+/// See [`Jobs`] for how to call operations.
+#[derive(Clone, Debug, Serialize, Deserialize, Operation)]
+#[serde(transparent)]
+#[operation(contract = Jobs, verb = Query, name = "splits", reply = Vec<Split>, key = body.job, body)]
+pub struct SplitsOf {
+    /// The job whose divisions to return.
     pub body: Named,
 }
 

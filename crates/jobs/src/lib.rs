@@ -59,7 +59,7 @@ pub use distances::Distances;
 pub use format::{Dialect, Form, Piece, Reading, RowFormat};
 pub use handle::Handle;
 pub use hosts::HostSlots;
-pub use job::{Job, Progress};
+pub use job::{Job, Progress, Split};
 pub use method::{Failure, Inputs, Method, Outputs};
 pub use settings::Settings;
 pub use setup::Setup;

@@ -25,7 +25,7 @@ use lehr_sync::{Arc, Mutex, thread::spawn_detached};
 use crate::cores::bind_to;
 use crate::datasets::{Datasets, Put, Take};
 use crate::handle::Handle;
-use crate::job::{Job, Listener, Progress, Saved, Signal, Stop};
+use crate::job::{Job, Listener, Progress, Saved, Signal, Split, Stop};
 use crate::jobs::{Ended, Jobs, Named, Outcome, Progressed, Report, Start, State};
 use crate::method::{AnyMethod, Failure, Inputs, MODEL, Outputs, REPORT, text_of};
 use crate::processes;
@@ -417,11 +417,12 @@ impl Telling {
 }
 
 impl Listener for Telling {
-    fn tell(&mut self, progress: &Progress) -> bool {
+    fn tell(&mut self, progress: &Progress, splits: &[Split]) -> bool {
         if !self.is_free() {
             return false;
         }
-        let (own, report) = (self.own.clone(), Report { job: self.job.clone(), progress: progress.clone() });
+        let (own, report) =
+            (self.own.clone(), Report { job: self.job.clone(), progress: progress.clone(), splits: splits.to_vec() });
         self.pending = Some(Box::pin(async move { own.call(Progressed::of(report)).await }));
         // Start to send now; the next call of `tell` takes the answer.
         self.is_free();

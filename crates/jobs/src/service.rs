@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::datasets::{Datasets, Read, Take};
 use crate::format::Piece;
 use crate::handle::Handle;
-use crate::job::Progress;
+use crate::job::{Progress, Split};
 use crate::jobs::*;
 use crate::method::{AnyMethod, Facts, MODEL, REPORT};
 use crate::predict::{self, Asked};
@@ -34,8 +34,17 @@ pub(crate) struct MethodService {
     runner: Arc<Runner>,
     datasets: Option<Reference<Datasets>>,
     measures: Measures,
-    /// The progress that each running job has reported so far. All copies of the service share it.
-    courses: Arc<Mutex<BTreeMap<String, Vec<Progress>>>>,
+    /// The course of each job that is not done. All copies of the service share it.
+    courses: Arc<Mutex<BTreeMap<String, Course>>>,
+}
+
+/// The course of a job so far.
+#[derive(Clone, Debug, Default)]
+struct Course {
+    /// The progress that the job has reported.
+    progress: Vec<Progress>,
+    /// The divisions of its annealing.
+    splits: Vec<Split>,
 }
 
 /// The metric for the number of jobs in each state.
@@ -117,6 +126,7 @@ impl MethodService {
             let oldest = oldest.clone();
             self.document.jobs.remove(&oldest);
             self.runner.forget(&oldest);
+            self.courses.lock().remove(&oldest);
         }
     }
 }
@@ -173,7 +183,7 @@ impl Service for MethodService {
 
     fn handlers(on: &mut Handlers<Self>) {
         on.exclusive::<Run>().independent::<Wait>().concurrent::<ResultOf>().concurrent::<ModelOf>();
-        on.concurrent::<ReportOf>().concurrent::<CourseOf>().concurrent::<Predict>();
+        on.concurrent::<ReportOf>().concurrent::<CourseOf>().concurrent::<SplitsOf>().concurrent::<Predict>();
         on.exclusive::<Cancel>().exclusive::<Resume>().exclusive::<Remove>();
         on.exclusive::<Start>().exclusive::<Progressed>().exclusive::<Ended>();
     }
@@ -399,6 +409,7 @@ impl Exclusive<Remove> for MethodService {
         }
         self.document.jobs.remove(&id);
         self.runner.forget(&id);
+        self.courses.lock().remove(&id);
         self.measure();
         Ok(())
     }
@@ -426,7 +437,16 @@ impl Concurrent<CourseOf> for MethodService {
         if !self.document.jobs.contains_key(&job) {
             return Err(unknown(&job));
         }
-        Ok(self.courses.lock().get(&job).cloned().unwrap_or_default())
+        Ok(self.courses.lock().get(&job).map(|course| course.progress.clone()).unwrap_or_default())
+    }
+}
+
+impl Concurrent<SplitsOf> for MethodService {
+    async fn handle(&self, SplitsOf { body: Named { job } }: SplitsOf, _: &Call) -> Result<Vec<Split>, Fault> {
+        if !self.document.jobs.contains_key(&job) {
+            return Err(unknown(&job));
+        }
+        Ok(self.courses.lock().get(&job).map(|course| course.splits.clone()).unwrap_or_default())
     }
 }
 
@@ -492,16 +512,17 @@ impl Exclusive<Start> for MethodService {
 impl Exclusive<Progressed> for MethodService {
     async fn handle(&mut self, progressed: Progressed, call: &Call) -> Result<(), Fault> {
         check_own(call)?;
-        let Report { job, progress } = progressed.body;
+        let Report { job, progress, splits } = progressed.body;
         let record = self.job(&job)?;
         if record.state == State::Running {
             record.progress = Some(progress.clone());
             let mut courses = self.courses.lock();
             let course = courses.entry(job).or_default();
-            if course.len() == COURSE_MAX {
-                *course = course.iter().step_by(2).cloned().collect();
+            if course.progress.len() == COURSE_MAX {
+                course.progress = course.progress.iter().step_by(2).cloned().collect();
             }
-            course.push(progress);
+            course.progress.push(progress);
+            course.splits = splits;
         }
         Ok(())
     }
@@ -529,7 +550,9 @@ impl Exclusive<Ended> for MethodService {
         {
             progress.fraction = 1.0;
         }
-        self.courses.lock().remove(&job);
+        if how == State::Done {
+            self.courses.lock().remove(&job);
+        }
         self.measures.add(ENDED, Some(("state", name_of(how))), 1.0);
         self.measures.add(SECONDS, Some(("state", name_of(how))), took);
         self.forget();

@@ -1,8 +1,17 @@
 //! The tables of an annealing's course: its temperatures, and the divisions and merges of its components.
 
-use lehr_mining::anneal::{Split, Step};
+use lehr_mining::anneal::{AnyCheckpoint, Split, Step};
+use lehr_mining::{pairwise, vector};
 
 use crate::table::Table;
+
+/// Returns the divisions so far of a run with this checkpoint; none if the method does not anneal.
+pub fn splits_so_far(checkpoint: &dyn AnyCheckpoint) -> &[Split] {
+    if let Some(checkpoint) = checkpoint.downcast_ref::<vector::Checkpoint>() {
+        return checkpoint.splits();
+    }
+    checkpoint.downcast_ref::<pairwise::Checkpoint>().map_or(&[], pairwise::Checkpoint::splits)
+}
 
 /// Returns the table `history`, with one row for each temperature.
 pub(crate) fn history(steps: &[Step]) -> Table<'static> {

@@ -46,6 +46,7 @@ mod stream;
 mod table;
 
 pub use classes::Classes;
+pub use course::splits_so_far;
 pub use data::{Data, Matrix, MatrixWords, Missing, NotOnSphere, RowsWords, StreamWords, Takes};
 pub use method::{About, Content, Declared, Fit, Method, Passed, Spent, Task, Temperature};
 pub use model::{Learnt, ModelFile, Unreadable, model_checksum};

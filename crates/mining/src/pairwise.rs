@@ -28,8 +28,8 @@ pub use model::{Cluster, Model};
 pub use parameters::Parameters;
 
 use crate::Error;
-use crate::anneal::Resumable;
 use crate::anneal::{Observer, Stage, run as shared};
+use crate::anneal::{Resumable, Split};
 use crate::matrix::Opened;
 use crate::round::{CancellableRounds, Execution, Program, Rounds, drive};
 use field::Problem;
@@ -44,6 +44,13 @@ impl Resumable for Parameters {
     const NAME: &'static str = "pairwise";
     const FORMAT: u32 = 2;
     type State = State;
+}
+
+impl Checkpoint {
+    /// The divisions so far, as [`Model::splits`] has them at the end.
+    pub fn splits(&self) -> &[Split] {
+        &self.state.grown.splits
+    }
 }
 
 /// Clusters items by their dissimilarities.

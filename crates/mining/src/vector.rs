@@ -33,7 +33,7 @@ pub use model::Model;
 pub use parameters::Parameters;
 
 use crate::Error;
-use crate::anneal::{Control, Interrupt, Observer, Progress, Resumable, Stage, run as shared};
+use crate::anneal::{Control, Interrupt, Observer, Progress, Resumable, Split, Stage, run as shared};
 use crate::lloyd::{Labelled, Outside, Remembered, label_all};
 use crate::memory::Need;
 use crate::number::{self, Number, Sample};
@@ -57,6 +57,11 @@ impl Checkpoint {
     /// The number of temperatures that are finished.
     pub fn temperatures(&self) -> usize {
         self.state.grown.history.len()
+    }
+
+    /// The divisions so far, as [`Model::splits`] has them at the end.
+    pub fn splits(&self) -> &[Split] {
+        &self.state.grown.splits
     }
 }
 

@@ -87,7 +87,7 @@ mod _native {
     #[pymodule_export]
     use crate::ranks::{Rank, Ranks, Request, begin_ranks, wait_any};
     #[pymodule_export]
-    use crate::report::report_page;
+    use crate::report::{merged_clusters, report_page};
     #[pymodule_export]
     use crate::services::{Ending, ServiceNode};
     #[pymodule_export]

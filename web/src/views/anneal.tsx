@@ -17,28 +17,30 @@ const ROOM = { left: 12, right: 12 };
 /// The milliseconds between two steps while the replay plays.
 const PACE = 90;
 
-export function Anneal({ steps, splits, unit, keep }: { steps: Step[]; splits: Split[]; unit: string; keep: (clusters: number, temperature: number) => ComponentChildren }) {
+/// Without `keep`, the annealing goes on: the replay follows its last step until the user chooses another one.
+export function Anneal({ steps, splits, unit, keep }: { steps: Step[]; splits: Split[]; unit: string; keep?: (clusters: number, temperature: number) => ComponentChildren }) {
   const falling = useMemo(() => growth(steps, splits), [steps, splits]);
   const lasting = useMemo(() => stays(falling), [falling]);
-  const at = useSignal(first(lasting, steps)?.last ?? falling.length - 1);
+  const chosen = useSignal<number | null>(null);
+  const end = falling.length - 1;
+  const place = Math.min(chosen.value ?? (keep && first(lasting, steps)?.last) ?? end, end);
   const isPlaying = useSignal(false);
   useEffect(() => {
     if (!isPlaying.value) return;
     const timer = setInterval(() => {
       // The timer is cleared only after the next render. Until then, it must not change the step that a button has just set.
       if (!isPlaying.peek()) return;
-      if (at.peek() >= falling.length - 1) isPlaying.value = false;
-      else at.value++;
+      if (chosen.peek()! >= end) isPlaying.value = false;
+      else chosen.value!++;
     }, PACE);
     return () => clearInterval(timer);
   }, [isPlaying.value, falling]);
   if (falling.length < 2) return <p class="note">There was nothing to anneal.</p>;
-  const place = Math.min(at.value, falling.length - 1);
   const now = falling[place];
   const over = unit ? `temperature (${unit})` : 'temperature';
   const go = (to: number) => {
     isPlaying.value = false;
-    at.value = Math.min(falling.length - 1, Math.max(0, to));
+    chosen.value = Math.min(end, Math.max(0, to));
   };
   const look = (temperature: number | undefined) => {
     if (temperature === undefined) return;
@@ -46,10 +48,10 @@ export function Anneal({ steps, splits, unit, keep }: { steps: Step[]; splits: S
   };
   const change = (by: number) => {
     for (let next = place + by; next >= 0 && next < falling.length; next += by) if (falling[next].clusters !== now.clusters) return go(next);
-    go(by > 0 ? falling.length - 1 : 0);
+    go(by > 0 ? end : 0);
   };
   const play = () => {
-    if (place >= falling.length - 1) at.value = 0;
+    chosen.value = place >= end ? 0 : place;
     isPlaying.value = !isPlaying.value;
   };
   const stay = lasting.find(({ last }) => last >= place)!;
@@ -62,12 +64,12 @@ export function Anneal({ steps, splits, unit, keep }: { steps: Step[]; splits: S
         <button type="button" aria-label="Fewer clusters: back to the last change" title="Last change" onClick={() => change(-1)}>←</button>
         <button type="button" onClick={play} aria-pressed={isPlaying.value}>{isPlaying.value ? 'Pause' : 'Play'}</button>
         <button type="button" aria-label="More clusters: on to the next change" title="Next change" onClick={() => change(1)}>→</button>
-        <input type="range" class="long" min="0" max={falling.length - 1} step="1" value={place} aria-label="Temperature" aria-valuetext={said}
+        <input type="range" class="long" min="0" max={end} step="1" value={place} aria-label="Temperature" aria-valuetext={said}
           onInput={(event) => go(Number(event.currentTarget.value))} />
         <b>{said}</b>
         <span class="soft">step {count(place + 1)} of {count(falling.length)}; this number lasted from {figure(stay.from, 4)} to {figure(stay.to, 4)}</span>
       </div>
-      {keep(now.clusters, now.temperature)}
+      {keep?.(now.clusters, now.temperature)}
       <Tree over={over} falling={falling} lasting={lasting} splits={splits} now={now.temperature} look={look} />
       <div class="pair">
         <Chart title="Clusters" xName={over} x={x} y={steps.map(({ clusters }) => clusters)} isLogX isFalling isStepped now={now.temperature} look={look}

@@ -3,7 +3,7 @@
 import type { Line } from './chart.tsx';
 import { capital, words } from '../state/words.ts';
 
-type Row = Record<string, unknown>;
+export type Row = Record<string, unknown>;
 
 /// The figures that a curve may have across, the first choice first.
 const ACROSS = ['temperature', 'iteration', 'sweep', 'batches', 'sweeps', 'index', 'start'];

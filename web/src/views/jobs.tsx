@@ -2,16 +2,17 @@
 
 import { signal, useComputed, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { post, query } from '../api/http.ts';
+import { get, post, query } from '../api/http.ts';
 import { readRows } from '../api/rows.ts';
 import { description, fields as fieldsOf, type Field } from '../api/schema.ts';
+import type { Split, Step } from '../state/course.ts';
 import { exploring, known } from '../state/lineage.ts';
 import { datasetsPath, documentOf, heardOf, methods, recall, type Datasets, type Job, type Jobs, type Service } from '../state/node.ts';
 import { say } from '../state/notice.ts';
 import { go, route, written } from '../state/route.ts';
 import { capital, count, duration, figure, when, words, yes } from '../state/words.ts';
 import type { Line } from './chart.tsx';
-import { curvesOf } from './curves.ts';
+import { curvesOf, type Row } from './curves.ts';
 import { Trouble, Warnings } from './fault.tsx';
 import { Options, isRight, options, type Typed } from './form.tsx';
 import { NodeLink } from './link.tsx';
@@ -203,8 +204,9 @@ function Detail({ service, id, job }: Listed) {
   const table = useSignal<string | null>(null);
   const progress = heardOf(service, id).value;
   useEffect(() => {
-    if (job.state !== 'running') return;
+    if (job.state === 'done') return;
     void recall(service, id).catch(() => {});
+    if (job.state !== 'running') return;
     const timer = setInterval(() => (now.value = Date.now()), 1000);
     return () => clearInterval(timer);
   }, [service, id, job.state]);
@@ -253,7 +255,7 @@ function Detail({ service, id, job }: Listed) {
       {job.fault && mayPrepare && <Prepare service={service} job={job} />}
       <Warnings of={job.warnings} />
       {job.state === 'running' && job.progress && <Figures figures={job.progress.figures} />}
-      {job.state === 'running' && <Curves lines={curvesOf(progress.map(({ figures }) => figures))} />}
+      {job.state !== 'done' && <Course service={service} id={id} rows={progress.map(({ figures }) => figures)} />}
       {job.state === 'done' && job.figures && <Figures figures={job.figures} isAnswer />}
       {tablesOf}
       {job.state === 'done' && job.figures && <Figures figures={job.figures} isAnswer={false} />}
@@ -296,13 +298,34 @@ function Figures({ figures, isAnswer }: { figures: Record<string, number>; isAns
   );
 }
 
+/// Returns the course of an annealing, or `null` if the rows are not the steps of one.
+function annealing(rows: Row[], divisions: Row[]) {
+  const steps = rows.filter((row) => ['temperature', 'clusters', 'free_energy'].every((name) => typeof row[name] === 'number'));
+  const gap = (value: unknown) => (Number.isFinite(value) ? (value as number) : null);
+  return steps.length > 1 ? {
+    steps: steps.map(({ temperature, clusters, free_energy: freeEnergy }) => ({ temperature, clusters, freeEnergy }) as Step),
+    splits: divisions.map(({ temperature, parent, merged_at, merged_into }) => ({ temperature, parent, end: gap(merged_at), into: gap(merged_into) }) as Split),
+  } : null;
+}
+
+/// Draws the course of a job that is not done: its annealing with the tree of splits so far, or curves.
+function Course({ service, id, rows }: { service: string; id: string; rows: Row[] }) {
+  const splits = useSignal<Row[]>([]);
+  const drawing = useCurves();
+  useEffect(() => {
+    if (rows.length) get<Row[]>(query(`${service}:splits`, { job: id })).then((found) => (splits.value = found), () => {});
+  }, [service, id, rows.length]);
+  const annealed = annealing(rows, splits.value);
+  return drawing && annealed ? <drawing.Anneal {...annealed} unit="" /> : <Curves lines={curvesOf(rows)} />;
+}
+
 /// The maximum number of rows of a history that are drawn.
 const STEPS_MAX = 4096;
 
 /// Draws the history of a run: the replay of an annealing, or curves.
 function History({ datasets, name, splits, keep }: { datasets: string; name: string; splits?: string; keep: (clusters: number, temperature: number) => preact.JSX.Element }) {
-  const rows = useSignal<Record<string, unknown>[]>([]);
-  const divided = useSignal<Record<string, unknown>[]>([]);
+  const rows = useSignal<Row[]>([]);
+  const divided = useSignal<Row[]>([]);
   const drawing = useCurves();
   const all = documentOf<Datasets>(datasets).value?.datasets[name]?.rows ?? 0;
   useEffect(() => {
@@ -324,15 +347,7 @@ function History({ datasets, name, splits, keep }: { datasets: string; name: str
       isOver = true;
     };
   }, [datasets, name, all]);
-  const annealed = useComputed(() => {
-    const number = (row: Record<string, unknown>, name: string) => row[name] as number;
-    const gap = (row: Record<string, unknown>, name: string) => (Number.isFinite(row[name]) ? number(row, name) : null);
-    if (!rows.value.length || !['temperature', 'clusters', 'free_energy'].every((name) => typeof rows.value[0][name] === 'number')) return null;
-    return {
-      steps: rows.value.map((row) => ({ temperature: number(row, 'temperature'), clusters: number(row, 'clusters'), freeEnergy: number(row, 'free_energy') })),
-      splits: divided.value.map((row) => ({ temperature: number(row, 'temperature'), parent: number(row, 'parent'), end: gap(row, 'merged_at'), into: gap(row, 'merged_into') })),
-    };
-  });
+  const annealed = useComputed(() => annealing(rows.value, divided.value));
   const lines = curvesOf(rows.value);
   if (!drawing || !lines.length) return null;
   return (

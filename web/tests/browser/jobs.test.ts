@@ -60,15 +60,30 @@ test('a running job shows its progress, the time that is left and its curves, un
     const before = await drawn();
     await page.reload();
     await detail.getByRole('img', { name: curve }).waitFor();
-    expect(await drawn()).toBeGreaterThanOrEqual(before);
+    await expect.poll(drawn).toBeGreaterThanOrEqual(before);
     const part = await detail.getByRole('progressbar').getAttribute('value');
     expect(Number(part)).toBeGreaterThan(0);
     expect(Number(part)).toBeLessThan(100);
     expect(await page.getByText('There is nothing to draw.').count()).toBe(0);
     expect(await axe(page)).toEqual([]);
+    const isAnnealed = service === '/clustering' && !('method' in options);
+    const branches = detail.locator('.anneal .branch:not(.merged)');
+    if (isAnnealed) {
+      // The tree grows while the job runs, and the replay stays at its latest step.
+      const first = await branches.count();
+      await expect.poll(() => branches.count(), { timeout: 30_000 }).toBeGreaterThan(Math.max(first, 8));
+      expect((await node.ask(`/clustering:splits?job=${job}`)).length + 1).toBeGreaterThanOrEqual(await branches.count());
+      const slider = detail.getByRole('slider', { name: 'Temperature' });
+      expect(await slider.inputValue()).toBe(await slider.getAttribute('max'));
+      expect(await detail.getByRole('button', { name: /^Keep/ }).count()).toBe(0);
+    }
     await detail.getByRole('button', { name: /^Cancel/ }).click();
     await detail.locator('.state.cancelled').waitFor();
     expect(await detail.getByText(/left$/).count()).toBe(0);
+    // A job that has ended without a result keeps its course, also for a page that is opened later.
+    await page.reload();
+    await detail.getByRole('img', { name: curve }).waitFor();
+    if (isAnnealed) await expect.poll(() => branches.count()).toBeGreaterThan(8);
     expect(wrongs).toEqual([]);
     await context.close();
   }

@@ -231,10 +231,10 @@ fn names_of_results_are_distinct_whatever_the_columns_are_called() {
     sandbox.lehr(&["cluster", "told.csv", "-k", "2", "--quiet", "--out", "told"]).succeeded();
     let names = "cluster,probability_,silhouette_,merges_with_,name_,weight,spread,probability,silhouette,merges_with,joins,joins_at,name";
     assert_eq!(first("told/centers.csv"), names);
-    // Of the same name in the table itself: the first keeps it.
+    // Of the same name in the table itself: the first keeps it, and the second is numbered when the table is read.
     sandbox.write("twice.csv", format!("x,y,x,z\n{rows}"));
     sandbox.lehr(&["cluster", "twice.csv", "-k", "2", "--quiet", "--out", "t"]).succeeded();
-    assert!(first("t/centers.csv").starts_with("cluster,x,y,x_,z,weight,spread,probability,"));
+    assert!(first("t/centers.csv").starts_with("cluster,x,y,x 2,z,weight,spread,probability,"));
     for command in ["cluster", "mixture", "gtm"] {
         let refused = sandbox.lehr(&[command, "rows.csv", "--columns", "x,sd_x,0", "--quiet"]);
         assert_eq!(refused.code, 3);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::CHECKPOINT;
 use super::order::{Head, Order};
 use super::outcome::Outcome;
-use crate::job::{Job, Listener, Progress, Saved, Signal, Stop};
+use crate::job::{Job, Listener, Progress, Saved, Signal, Split, Stop};
 use crate::method::{Failure, Inputs, text_of};
 use crate::methods;
 
@@ -100,7 +100,7 @@ impl Part {
 struct TellEach<F>(F);
 
 impl<F: FnMut(&Progress) + Send> Listener for TellEach<F> {
-    fn tell(&mut self, progress: &Progress) -> bool {
+    fn tell(&mut self, progress: &Progress, _: &[Split]) -> bool {
         (self.0)(progress);
         true
     }

@@ -8,7 +8,7 @@ use lehr_data::synthetic::bit_templates;
 use lehr_jobs::datasets::{Begin, Datasets, Put, Remove as RemoveDataset, Take};
 use lehr_jobs::jobs::{
     Cancel, CourseOf, Ended, Input, Jobs, Named, Options as JobOptions, Order, Progressed, Remove, ResultOf, Resume,
-    Rows, State, Wait, WaitFor,
+    Rows, SplitsOf, State, Wait, WaitFor,
 };
 use lehr_jobs::{Columns, DatasetService, Form, Handle, Method, RowFormat, Settings, Setup, Table};
 use lehr_methods::cluster::{Cluster, Options};
@@ -600,8 +600,25 @@ fn whoever_comes_later_gets_the_course_of_a_running_job() {
         wait(&jobs, &job).await;
         // The outputs have the history now.
         assert!(course().await.is_empty());
-        let fault = jobs.call(CourseOf { body: Named { job: "absent".to_owned() } }).await.unwrap_err();
-        assert_eq!(fault.code(), Code::UnknownEntry);
+        // A cancelled job has no history, so it keeps its course until it is removed.
+        let job = run(&jobs, steps(3)).await.unwrap();
+        method.gate.post(()).unwrap();
+        loop {
+            if let Event::Change(change) = changes.next().await.unwrap()
+                && change.operation::<Progressed>().unwrap().body.job == job
+            {
+                break;
+            }
+        }
+        jobs.call(Cancel::of(named(&job))).await.unwrap();
+        (0..2).for_each(|_| method.gate.post(()).unwrap());
+        assert_eq!(wait(&jobs, &job).await.state, State::Cancelled);
+        assert!(!jobs.call(CourseOf { body: named(&job) }).await.unwrap().is_empty());
+        let absent = || Named { job: "absent".to_owned() };
+        assert_eq!(jobs.call(CourseOf { body: absent() }).await.unwrap_err().code(), Code::UnknownEntry);
+        assert_eq!(jobs.call(SplitsOf { body: absent() }).await.unwrap_err().code(), Code::UnknownEntry);
+        // This method does not anneal.
+        assert_eq!(jobs.call(SplitsOf { body: named(&job) }).await.unwrap(), []);
     });
 }
 

@@ -11,7 +11,7 @@ pub const CHECKSUM: &str = "checksum";
 ///
 /// # Example
 /// ```
-/// use lehr_methods::model_checksum as checksum;
+/// use lehr_methods::model_checksum;
 /// use serde_json::json;
 /// let sum = model_checksum(&json!({ "a": [1.0, -0.0], "b": "x" }));
 /// assert_eq!(sum, model_checksum(&json!({ "b": "x", "a": [1, 0], "checksum": sum })));
