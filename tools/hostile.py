@@ -81,9 +81,10 @@ class Node:
         self.log.close()
         return code
 
-    def resident_bytes(self):
+    def peak_bytes(self):
+        """Returns the largest resident memory of the node so far."""
         for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
+            if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024
         raise Broken("the node has ended")
 
@@ -115,8 +116,8 @@ class Node:
 
     def is_kind(self, bound_bytes, attack):
         """Checks that the node serves an honest client, and that its memory is below a bound."""
-        resident = self.resident_bytes()
-        expect(resident < bound_bytes, f"{attack}: {resident / MIB:.0f} MiB are resident, more than {bound_bytes / MIB:.0f}")
+        resident = self.peak_bytes()
+        expect(resident < bound_bytes, f"{attack}: {resident / MIB:.0f} MiB were resident, more than {bound_bytes / MIB:.0f}")
         begun = time.monotonic()
         status, _ = self.ask("GET", "/health")
         took = time.monotonic() - begun
@@ -171,19 +172,23 @@ def with_state(node, size):
 
 
 def slow_readers(command, folder, short):
-    """Lets many clients request a large state and read nothing, over HTTP/1.1 and HTTP/2."""
+    """Lets many clients request large states, tables and documents and read nothing, over HTTP/1.1 and HTTP/2."""
     size = (2 if short else 8) * MIB
     with Node(command, folder, "--unsent-max", str(UNSENT_BYTES)) as node:
         with_state(node, size)
+        rows = b"x,y,name\n" + b"".join(b"%d.5,%d,row %d\n" % (row, row % 7, row) for row in range(60_000))
+        status, body = node.upload("rows", rows)
+        expect(status == 200, f"an upload is answered {status}: {body[:200]}")
         bound = IDLE_BYTES + UNSENT_BYTES + 8 * size
-        readers = []
-        for _ in range(40 if short else 100):
-            reader = node.connect()
-            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            reader.sendall(b"GET /notes HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
-            readers.append(reader)
-        time.sleep(1)
-        node.is_kind(bound, "slow readers over HTTP/1.1")
+        readers, count = [], 40 if short else 100
+        for path in (b"/notes", b"/datasets:read?name=rows", b"/notes:find?key=large0"):
+            for _ in range(count):
+                reader = node.connect()
+                reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                reader.sendall(b"GET %s HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n" % path)
+                readers.append(reader)
+            time.sleep(1)
+            node.is_kind(bound, f"slow readers of {path.decode()} over HTTP/1.1")
         for _ in range(2 if short else 4):
             reader = node.connect()
             reader.sendall(PREFACE + settings(window=0))
@@ -248,6 +253,9 @@ def gzip_bombs(command, folder, short):
         bound = IDLE_BYTES + 512 * MIB
         status, _ = node.upload("bomb", bomb)
         expect(400 <= status < 500, f"a packed file that becomes too large is answered {status}")
+        molecules = gzip.compress(b"C\n" * (2_000_000 if short else 8_000_000))
+        status, _ = node.ask("POST", "/datasets:upload?name=molecules&format=smiles", molecules, "application/octet-stream", 60)
+        expect(status == 413, f"small molecules with large fingerprints are answered {status}")
         nested = gzip.compress(gzip.compress(CSV))
         status, _ = node.upload("nested", nested)
         expect(400 <= status < 500, f"a packed file within another is answered {status}")

@@ -6,6 +6,7 @@
 
 pub(crate) mod arrow;
 pub(crate) mod column;
+mod json_rows;
 mod parquet;
 
 use std::fs::File;
@@ -33,9 +34,9 @@ use lehr_methods::distances::MoleculeBits;
 use lehr_services::{Code, Fault};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use self::column::Gaps;
+pub use self::json_rows::JsonRows;
 use crate::bytes::Bytes;
 use crate::matrix::{SMILES, table_of};
 use crate::table::{Columns, FINGERPRINT, Kind, SPARSE, Table};
@@ -488,8 +489,15 @@ fn read_molecules(
     notes: &mut Vec<String>,
 ) -> Result<Table, Fault> {
     let notation = if form == Form::Sdf { Notation::Sd } else { Notation::Smiles };
-    let Compounds { fingerprints, fields } =
-        limited(file, name, bytes_max, |plain| compounds_from(plain, name, notation, kind))?;
+    // A structure of one letter gets a fingerprint of hundreds of bytes.
+    let mut is_over = false;
+    let read = |plain: &mut Unpacked<'_>| {
+        let read = compounds_from(plain, name, notation, kind, bytes_max);
+        is_over = matches!(read, Err(lehr_data::Error::Memory { .. }));
+        read
+    };
+    let read = limited(file, name, bytes_max, read);
+    let Compounds { fingerprints, fields } = if is_over { Err(too_large(name, bytes_max)) } else { read }?;
     let own = [
         ("id", fingerprints.ids().to_vec()),
         (SMILES, fingerprints.smiles().unwrap_or_default().to_vec()),
@@ -564,7 +572,7 @@ pub struct Piece {
     pub rows: u64,
     /// An object for each row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub json: Option<Vec<Map<String, Value>>>,
+    pub json: Option<JsonRows>,
     /// CSV text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csv: Option<String>,
@@ -606,7 +614,7 @@ pub(crate) fn piece(
     }
     let mut piece = Piece { from, to, rows, json: None, csv: None, arrow: None, npy: None, warnings: Vec::new() };
     match format {
-        RowFormat::Json => piece.json = Some(objects(&part)),
+        RowFormat::Json => piece.json = Some(JsonRows::of(part)),
         RowFormat::Csv => piece.csv = Some(lines(&part, from == 0)),
         RowFormat::Arrow => piece.arrow = Some(arrow::write(&part)?.into()),
         RowFormat::Npy => piece.npy = Some(array(&part)?.into()),
@@ -624,29 +632,6 @@ fn array(table: &Table) -> Result<Vec<u8>, Fault> {
     let mut out = Vec::new();
     npy::array(&mut out, &values, columns.len()).expect("memory takes any array");
     Ok(out)
-}
-
-fn objects(table: &Table) -> Vec<Map<String, Value>> {
-    let mut rows = vec![Map::new(); table.rows()];
-    for (name, kind) in table.columns() {
-        let mut put = |values: &mut dyn Iterator<Item = Value>| {
-            rows.iter_mut().zip(values).for_each(|(row, value)| drop(row.insert(name.to_owned(), value)));
-        };
-        match kind {
-            Kind::Number => {
-                let is_whole = table.is_whole(name);
-                // In a column of whole numbers, a number with a fraction is written unchanged.
-                let value = |&number: &f64| match number as i64 {
-                    whole if is_whole && whole as f64 == number => Value::from(whole),
-                    _ => Value::from(number),
-                };
-                put(&mut table.numbers(name).unwrap_or_default().iter().map(value));
-            }
-            Kind::Count => put(&mut table.counts(name).unwrap_or_default().iter().map(|&value| Value::from(value))),
-            Kind::Text => put(&mut table.texts(name).unwrap_or_default().into_iter().map(Value::from)),
-        }
-    }
-    rows
 }
 
 pub(crate) fn lines(table: &Table, has_head: bool) -> String {

@@ -56,7 +56,7 @@ pub use bytes::Bytes;
 pub use datasets::{DatasetService, Limits};
 pub use declared::Fits;
 pub use distances::Distances;
-pub use format::{Dialect, Form, Piece, Reading, RowFormat};
+pub use format::{Dialect, Form, JsonRows, Piece, Reading, RowFormat};
 pub use handle::Handle;
 pub use hosts::HostSlots;
 pub use job::{Job, Progress, Split};

@@ -44,7 +44,7 @@ pub use turns::Settings;
 /// assert_eq!(predictions.call(Load { model: Some(model), ..Load::named("sizes") }).await?.version, 1);
 /// let rows = serde_json::from_str(r#"[{ "x": 8.5 }, { "x": 1.0 }]"#).unwrap();
 /// let said = predictions.call(Predict { rows: Some(rows), ..Predict::named("sizes") }).await?;
-/// assert_eq!((said.version, &said.rows.json.unwrap()[0]["cluster"]), (1, &serde_json::json!(1)));
+/// assert_eq!((said.version, &said.rows.json.unwrap().objects()[0]["cluster"]), (1, &serde_json::json!(1)));
 /// # Ok::<(), lehr_services::Fault>(())
 /// # }).unwrap();
 /// ```

@@ -27,7 +27,7 @@ use crate::renewed::News;
 use crate::settings::{Limits, Rate, Settings};
 use crate::tls::{Tls, names};
 use crate::tokio_thread::TokioThread;
-use crate::unsent::{Shared, Unsent, counted};
+use crate::unsent::{Shared, Sizes, Unsent, counted};
 use crate::write_timeout::WriteTimeout;
 
 /// The other end of a connection.
@@ -75,6 +75,8 @@ pub(crate) struct Edge {
     pub(crate) connections: Arc<Connections>,
     /// The bytes of all answers that are being sent.
     pub(crate) unsent: Arc<Unsent>,
+    /// The sizes of earlier answers, for answers that are being computed.
+    pub(crate) sizes: Sizes,
     pub(crate) traffic: Traffic,
     requests: Arc<Semaphore>,
     subscriptions: Arc<Semaphore>,
@@ -97,6 +99,7 @@ impl Edge {
                 limits.unsent_connection_bytes,
             ),
             unsent: Unsent::new(limits.unsent_bytes),
+            sizes: Sizes::default(),
             traffic: Traffic::default(),
             requests: places(limits.requests),
             subscriptions: places(limits.subscriptions),

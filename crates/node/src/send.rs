@@ -84,7 +84,18 @@ pub(crate) async fn send(
         (message.format, message.body) = (Format::Json, rows.asked(message.format, &message.body, None)?);
     }
     let for_more = rows.map(|rows| (rows, message.clone()));
+    // All readers of a state share its bytes, which are counted when they are sent.
+    let operation = match &message.action {
+        Action::Operation(name) => Some(format!("{}:{name}", request.uri().path())),
+        _ => None,
+    };
+    let ledgers = [&edge.unsent, &peer.place.unsent];
+    let reserved = operation.as_deref().map(|operation| edge.sizes.reserve(operation, ledgers)).transpose()?;
     let answered = tried(edge, endpoint, message, &demanded, turn).await?;
+    if let Some(operation) = operation {
+        edge.sizes.remember(operation, answered.body.len());
+    }
+    drop(reserved);
     if let Some((rows, message)) = for_more {
         return table(edge, peer, endpoint, rows, message, &answered.body).await;
     }

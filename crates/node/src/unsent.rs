@@ -3,6 +3,9 @@
 //!
 //! Bytes that several answers share are counted once, because they are in memory once. Each answer also counts
 //! [`ANSWER_COST`].
+//!
+//! An answer that a service still computes counts too, with the size of that operation's earlier answers ([`Sizes`]).
+//! Otherwise, many requests at once would fill the memory before the first of their answers is counted.
 
 use std::collections::HashMap;
 
@@ -54,6 +57,65 @@ impl Unsent {
         *held.shares.entry(key).or_default() += 1;
         Some(Entry { ledger: self.clone(), key, length })
     }
+
+    /// Counts an answer of about this size that is being computed; returns `None` if the sum would exceed the limit. An
+    /// expectation is at most an eighth of the limit, so one large answer cannot block an operation for ever.
+    fn reserve(self: &Arc<Self>, expected: usize) -> Option<Reserved> {
+        let bytes = ANSWER_COST + expected.min(self.limit / 8);
+        let mut held = self.held.lock();
+        if held.bytes > 0 && held.bytes.saturating_add(bytes) > self.limit {
+            return None;
+        }
+        held.bytes += bytes;
+        Some(Reserved { ledger: self.clone(), bytes })
+    }
+}
+
+/// An expected answer, which is counted until this value is dropped.
+pub(crate) struct Reserved {
+    ledger: Arc<Unsent>,
+    bytes: usize,
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.ledger.held.lock().bytes -= self.bytes;
+    }
+}
+
+/// The sizes of earlier answers, by operation.
+#[derive(Debug, Default)]
+pub(crate) struct Sizes(Mutex<HashMap<String, usize>>);
+
+impl Sizes {
+    /// The maximum number of operations whose sizes are remembered.
+    const MOST: usize = 10_000;
+
+    /// Reserves room for the answer of an operation.
+    ///
+    /// # Errors
+    /// Returns [`Code::Unavailable`] if a ledger has no room.
+    pub(crate) fn reserve(&self, operation: &str, ledgers: [&Arc<Unsent>; 2]) -> Result<[Reserved; 2], Fault> {
+        let expected = self.0.lock().get(operation).copied().unwrap_or_default();
+        let [first, second] = ledgers.map(|ledger| ledger.reserve(expected));
+        Ok([first.ok_or_else(full)?, second.ok_or_else(full)?])
+    }
+
+    /// Remembers the size of an answer. Of a larger one before it, half is remembered.
+    pub(crate) fn remember(&self, operation: String, bytes: usize) {
+        let mut sizes = self.0.lock();
+        if sizes.len() >= Self::MOST && !sizes.contains_key(&operation) {
+            sizes.clear();
+        }
+        let size = sizes.entry(operation).or_default();
+        *size = bytes.max(*size / 2);
+    }
+}
+
+/// Returns the fault for an answer for which there is no room.
+fn full() -> Fault {
+    let reason = "too many bytes of earlier answers are unread";
+    Fault::new(Code::Unavailable, reason).retry_after(std::time::Duration::from_secs(1))
 }
 
 /// A body, which is counted until this entry is dropped.
@@ -133,10 +195,6 @@ pub(crate) fn counted(ledgers: [&Arc<Unsent>; 2], answering: Option<Answering>, 
     if body.as_ref().is_empty() {
         return Ok(Bytes::new());
     }
-    let full = || {
-        let reason = "too many bytes of earlier answers are unread";
-        Fault::new(Code::Unavailable, reason).retry_after(std::time::Duration::from_secs(1))
-    };
     let [first, second] = ledgers.map(|ledger| ledger.enter(body.as_ref()));
     let entries = [first.ok_or_else(full)?, second.ok_or_else(full)?];
     Ok(Bytes::from_owner(Counted { _entries: entries, _answering: answering, body }))
@@ -164,6 +222,15 @@ mod tests {
         assert_eq!(one.bytes(), 40_000 + ANSWER_COST);
         drop(piece);
         assert_eq!((all.bytes(), one.bytes()), (0, 0));
+        // Answers of a size that is known count before they are there.
+        let sizes = Sizes::default();
+        sizes.remember("/sets:read".to_owned(), 12_000);
+        let held: Vec<_> =
+            (0..9).filter_map(|_| sizes.reserve("/sets:read", [&all, &Unsent::new(90_000)]).ok()).collect();
+        assert_eq!((held.len(), all.bytes()), (7, 7 * (12_000 + ANSWER_COST)));
+        assert!(sizes.reserve("/sets:find", [&all, &one]).is_ok(), "a small answer has room");
+        drop(held);
+        assert_eq!(all.bytes(), 0);
         // A single body is always accepted, however long it is.
         assert!(counted([&all, &one], None, vec![0; 200_000].into()).is_ok());
     }

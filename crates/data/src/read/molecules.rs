@@ -137,7 +137,7 @@ pub(super) fn no_molecules(name: &str, kind: FingerprintKind) -> Error {
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn of_structures(structures: &[String], name: &str, kind: FingerprintKind) -> Result<Fingerprints, Error> {
-    let (mut made, mut faults) = (Made::new(kind), Faults::new(name));
+    let (mut made, mut faults) = (Made::new(kind, u64::MAX), Faults::new(name));
     for (row, structure) in structures.iter().enumerate() {
         if let Err((expected, found)) = smiles::add(&mut made, structure, "") {
             faults.add_with(|| Fault { place: Place::Row(row as u64), column: None, expected, found });
@@ -151,14 +151,15 @@ pub fn of_structures(structures: &[String], name: &str, kind: FingerprintKind) -
 ///
 /// # Errors
 /// Returns the errors of [`molecules`], except for opening a file. Returns [`Error::Format`] also for more than 1,000
-/// different fields, and for more than 20 million values of them. Empty values count too.
+/// different fields, and for more than 20 million values of them. Empty values count too. Returns [`Error::Memory`] if
+/// the molecules take more than `bytes_max` bytes, with their fingerprints in hexadecimal.
 ///
 /// # Example
 /// ```
 /// use lehr_data::FingerprintKind;
 /// use lehr_data::read::molecules::{Notation, compounds_from};
 /// let text = "CCO ethanol\nc1ccccc1 benzene\n";
-/// let compounds = compounds_from(text.as_bytes(), "two.smi", Notation::Smiles, FingerprintKind::Maccs)?.fingerprints;
+/// let compounds = compounds_from(text.as_bytes(), "two.smi", Notation::Smiles, FingerprintKind::Maccs, 1 << 20)?.fingerprints;
 /// assert_eq!((compounds.bits(), compounds.ids()), (167, &["ethanol".to_owned(), "benzene".to_owned()][..]));
 /// assert_eq!(compounds.smiles().unwrap()[1], "c1ccccc1");
 /// # Ok::<(), lehr_data::Error>(())
@@ -168,19 +169,20 @@ pub fn compounds_from(
     name: &str,
     notation: Notation,
     kind: FingerprintKind,
+    bytes_max: u64,
 ) -> Result<Compounds, Error> {
-    let source = Source::new(reader, name)?;
+    let (source, made) = (Source::new(reader, name)?, Made::new(kind, bytes_max));
     match notation {
-        Notation::Smiles => Ok(Compounds { fingerprints: smiles::read(source, kind)?, fields: Vec::new() }),
-        Notation::Sd => sd::read(source, kind, true),
+        Notation::Smiles => Ok(Compounds { fingerprints: smiles::read(source, made)?, fields: Vec::new() }),
+        Notation::Sd => sd::read(source, made, true),
     }
 }
 
 /// Reads molecules without fields of data, which take memory.
 pub(super) fn read(source: Source<'_>, notation: Notation, kind: FingerprintKind) -> Result<Fingerprints, Error> {
     match notation {
-        Notation::Smiles => smiles::read(source, kind),
-        Notation::Sd => Ok(sd::read(source, kind, false)?.fingerprints),
+        Notation::Smiles => smiles::read(source, Made::new(kind, u64::MAX)),
+        Notation::Sd => Ok(sd::read(source, Made::new(kind, u64::MAX), false)?.fingerprints),
     }
 }
 
@@ -190,11 +192,27 @@ struct Made {
     words: Vec<u64>,
     ids: Vec<String>,
     structures: Vec<String>,
+    /// The bytes of all molecules so far, with their fingerprints as text.
+    bytes: u64,
+    bytes_max: u64,
 }
 
 impl Made {
-    fn new(kind: FingerprintKind) -> Self {
-        Self { kind, words: Vec::new(), ids: Vec::new(), structures: Vec::new() }
+    fn new(kind: FingerprintKind, bytes_max: u64) -> Self {
+        Self { kind, words: Vec::new(), ids: Vec::new(), structures: Vec::new(), bytes: 0, bytes_max }
+    }
+
+    /// Counts the bytes of texts that belong to a molecule.
+    ///
+    /// # Errors
+    /// Returns [`Error::Memory`] if the molecules take more bytes than they may.
+    fn count(&mut self, name: &str, texts: usize) -> Result<(), Error> {
+        // Two hexadecimal digits are a byte.
+        self.bytes += (texts + self.kind.bits().div_ceil(4)) as u64;
+        if self.bytes > self.bytes_max {
+            return Err(Error::Memory { name: name.to_owned(), bytes: self.bytes as usize });
+        }
+        Ok(())
     }
 
     /// Adds a molecule. Without a title, it is called by its number, from 0. Fails with the expected and the

@@ -28,7 +28,7 @@ fn rows(text: &str) -> Option<Vec<Map<String, Value>>> {
 }
 
 fn clusters(said: &Predicted) -> Vec<u64> {
-    said.rows.json.as_ref().unwrap().iter().map(|row| row["cluster"].as_u64().unwrap()).collect()
+    said.rows.json.as_ref().unwrap().objects().iter().map(|row| row["cluster"].as_u64().unwrap()).collect()
 }
 
 async fn load(predictions: &Reference<Predictions>, name: &str, model: Value) -> Result<Loaded, Fault> {
@@ -240,7 +240,7 @@ fn a_mixture_takes_rows_with_gaps_if_they_are_allowed() {
         let fault = predictions.call(with_null.clone()).await.unwrap_err();
         assert!(fault.reason().contains("gaps allows missing values"), "{fault}");
         let said = predictions.call(Predict { gaps: true, ..with_null }).await.unwrap();
-        assert!(said.rows.json.unwrap()[0]["log_density"].is_number());
+        assert!(said.rows.json.unwrap().objects()[0]["log_density"].is_number());
     });
 }
 

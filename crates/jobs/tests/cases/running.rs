@@ -313,7 +313,7 @@ fn rows_of_a_result_come_in_each_form() {
              0,10.5,2,0.5,1,0.949874686716792,1,,,like the average\n\
              1,0.5,2,0.5,1,0.949874686716792,0,0,1,like the average (2)\n"
         );
-        let labels = clustering.call(rows("labels", RowFormat::Json)).await.unwrap().json.unwrap();
+        let labels = clustering.call(rows("labels", RowFormat::Json)).await.unwrap().json.unwrap().objects();
         assert_eq!((labels.len(), labels[3]["cluster"].as_u64(), labels[3]["id"].as_str()), (4, Some(0), Some("3")));
         let fault = clustering.call(rows("maps", RowFormat::Csv)).await.unwrap_err();
         assert_eq!(

@@ -121,8 +121,8 @@ fn an_ordinary_table_has_the_same_labels_in_every_form_and_as_in_the_library() {
         // A row without any value gets no label, and is reported. All other rows get the same labels as without it.
         let gaps = Predict { data: Some(format!("{next}z;;;C\n").into_bytes().into()), ..asked.clone() };
         let with_it = clustering.call(gaps.clone()).await.unwrap();
-        let rows = with_it.json.unwrap();
-        assert_eq!(rows[..2], said.json.as_ref().unwrap()[..]);
+        let rows = with_it.json.unwrap().objects();
+        assert_eq!(rows[..2], said.json.as_ref().unwrap().objects()[..]);
         assert_eq!(
             (&rows[2]["id"], &rows[2]["cluster"], &rows[2]["distance"]),
             (&"C".into(), &Value::Null, &Value::Null)

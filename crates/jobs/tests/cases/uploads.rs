@@ -173,7 +173,7 @@ fn rows_come_in_pieces_in_each_form() {
             from = piece.to;
         }
         assert_eq!(whole, text);
-        let json = datasets.call(read(RowFormat::Json, 1, Some(2))).await.unwrap().json.unwrap();
+        let json = datasets.call(read(RowFormat::Json, 1, Some(2))).await.unwrap().json.unwrap().objects();
         assert_eq!((json.len(), json[0]["site"].as_str(), json[0]["people"].as_f64()), (1, Some("s1"), Some(1.0)));
         let fault = datasets.call(read(RowFormat::Json, 5, Some(301))).await.unwrap_err();
         assert_eq!(fault.reason(), "rows 5 to 301: expected a part of the 300 rows there are, counted from 0");

@@ -10,7 +10,6 @@ use lehr_molecules::Molecule;
 
 use super::{Compounds, Made};
 use crate::error::{Error, Fault, Faults, Place, quoted};
-use crate::fingerprints::FingerprintKind;
 use crate::read::source::Source;
 
 /// The longest line, in bytes.
@@ -45,14 +44,14 @@ struct Entry {
 type Wrong = (u64, String, String);
 
 /// Reads an SD file. Its fields are checked, and returned only if they are wanted.
-pub(super) fn read(mut source: Source<'_>, kind: FingerprintKind, with_fields: bool) -> Result<Compounds, Error> {
+pub(super) fn read(mut source: Source<'_>, mut made: Made, with_fields: bool) -> Result<Compounds, Error> {
     let name = source.name().to_owned();
     let wrong = |found: &str| Error::Format {
         name: name.clone(),
         expected: "an SD file with molecules and at most 1,000 different fields".into(),
         found: found.into(),
     };
-    let (mut made, mut fields, mut faults) = (Made::new(kind), Fields::default(), Faults::new(name.clone()));
+    let (mut fields, mut faults) = (Fields::default(), Faults::new(name.clone()));
     let (mut number, mut entry) = (0, Entry::default());
     loop {
         let length = source.line(number, LINE_MAX, || wrong("a line longer than 1 MiB"))?;
@@ -68,6 +67,7 @@ pub(super) fn read(mut source: Source<'_>, kind: FingerprintKind, with_fields: b
             let entry = std::mem::replace(&mut entry, Entry { before: number, ..Entry::default() });
             match entry.finished(number, &mut made) {
                 Ok(found) => {
+                    made.count(&name, found.iter().map(|(_, value)| value.len()).sum())?;
                     if with_fields && !fields.add(made.ids.len() - 1, found) {
                         return Err(wrong("more"));
                     }
@@ -213,12 +213,13 @@ impl Fields {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fingerprints::FingerprintKind;
 
     const METHANOL: &str = "methanol\n  by hand\n\n  2  1  0  0  0  0  0  0  0  0999 V2000\n    \
         0.0000    0.0000    0.0000 C   0  0\n    1.4000    0.0000    0.0000 O   0  0\n  1  2  1  0\nM  END\n";
 
     fn compounds(text: &str) -> Result<Compounds, Error> {
-        read(Source::new(text.as_bytes(), "c.sdf")?, FingerprintKind::Maccs, true)
+        read(Source::new(text.as_bytes(), "c.sdf")?, Made::new(FingerprintKind::Maccs, u64::MAX), true)
     }
 
     #[test]
@@ -273,7 +274,12 @@ mod tests {
         let many: String = (0..1_001).map(|field| format!("> <{field}>\n1\n\n")).collect();
         let many = format!("{METHANOL}{many}$$$$\n");
         assert_eq!(compounds(&many).unwrap_err().to_string(), format!("{nothing}more"));
-        let read = super::read(Source::new(many.as_bytes(), "c.sdf").unwrap(), FingerprintKind::Maccs, false).unwrap();
+        let read = super::read(
+            Source::new(many.as_bytes(), "c.sdf").unwrap(),
+            Made::new(FingerprintKind::Maccs, u64::MAX),
+            false,
+        )
+        .unwrap();
         assert_eq!((read.fingerprints.len(), read.fields), (1, Vec::new()));
         // Each of 1,000 fields takes memory for each of 20,001 molecules.
         let few: String = (0..1_000).map(|field| format!("> <{field}>\n1\n\n")).collect();

@@ -7,13 +7,13 @@ use lehr_molecules::Molecule;
 
 use super::Made;
 use crate::error::{Error, Fault, Faults, Place, quoted};
-use crate::fingerprints::{FingerprintKind, Fingerprints};
+use crate::fingerprints::Fingerprints;
 use crate::read::source::Source;
 
 /// The maximum length of a line, in bytes. A longer line is an error.
 const LINE_MAX: usize = 1 << 20;
 
-pub(super) fn read(mut source: Source<'_>, kind: FingerprintKind) -> Result<Fingerprints, Error> {
+pub(super) fn read(mut source: Source<'_>, mut made: Made) -> Result<Fingerprints, Error> {
     let name = source.name().to_owned();
     let wrong = |found: &str| Error::Format {
         name: name.clone(),
@@ -21,19 +21,19 @@ pub(super) fn read(mut source: Source<'_>, kind: FingerprintKind) -> Result<Fing
         found: found.into(),
     };
     let mut number = 0;
-    let mut made = Made::new(kind);
     let mut faults = Faults::new(name.clone());
     while let Some(length) = source.line(number, LINE_MAX, || wrong("a line longer than 1 MiB"))? {
         number += 1;
         let text = source.text(source.window()[..length].trim_ascii(), 0, number)?;
         let (structure, title) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let is_header = number == 1 && structure.eq_ignore_ascii_case("smiles");
-        if !text.is_empty()
-            && !text.starts_with('#')
-            && !is_header
-            && let Err((expected, found)) = add(&mut made, structure, title.trim())
-        {
-            faults.add_with(|| Fault { place: Place::Line(number), column: None, expected, found });
+        if !text.is_empty() && !text.starts_with('#') && !is_header {
+            match add(&mut made, structure, title.trim()) {
+                Ok(()) => made.count(&name, length)?,
+                Err((expected, found)) => {
+                    faults.add_with(|| Fault { place: Place::Line(number), column: None, expected, found });
+                }
+            }
         }
         source.consume(length);
     }
@@ -56,9 +56,10 @@ pub(super) fn add(made: &mut Made, structure: &str, title: &str) -> Result<(), (
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fingerprints::FingerprintKind;
 
     fn molecules_from(text: &[u8], name: &str) -> Result<Fingerprints, Error> {
-        read(Source::new(text, name)?, FingerprintKind::Morgan)
+        read(Source::new(text, name)?, Made::new(FingerprintKind::Morgan, u64::MAX))
     }
 
     #[test]
