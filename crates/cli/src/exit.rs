@@ -174,7 +174,7 @@ impl From<lehr_demos::Error> for Failure {
 impl From<lehr_methods::Unreadable> for Failure {
     fn from(error: lehr_methods::Unreadable) -> Self {
         let kind = if error.is_environment { Kind::Environment } else { Kind::BadData };
-        Failure { kind, message: error.message, hint: error.hint.map(str::to_owned) }
+        Failure { hint: error.hint.map(str::to_owned), ..Failure::new(kind, error.message) }
     }
 }
 

@@ -122,21 +122,22 @@ pub struct Signals {
 
 impl Signals {
     /// Starts listening. `SIGINT` and `SIGTERM` end the node; the second one ends the process at once. `SIGHUP`
-    /// reloads. `SIGUSR1`, which by default ends a process, is ignored.
+    /// reloads. `SIGUSR1` and `SIGUSR2`, which by default end a process, are ignored.
     ///
     /// # Errors
     /// Returns [`Kind::Environment`] if the operating system refuses the handler or the thread.
     #[cfg(unix)]
     pub fn listen() -> Result<Self, Failure> {
-        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
         let refused = |cause: io::Error| Failure::new(Kind::Environment, format!("cannot listen for signals: {cause}"));
-        let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM, SIGUSR1]).map_err(refused)?;
+        let heeded = [SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2];
+        let mut signals = signal_hook::iterator::Signals::new(heeded).map_err(refused)?;
         let (sender, heard) = channel();
         let body = move || {
             let mut before = 0;
             for signal in signals.forever() {
                 let asked = match signal {
-                    SIGUSR1 => continue,
+                    SIGUSR1 | SIGUSR2 => continue,
                     SIGHUP => Signal::Reload,
                     _ => Signal::Stop,
                 };

@@ -290,7 +290,7 @@ pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, by
     let gaps = if reading.gaps { Gaps::InNumbers } else { Gaps::Nowhere };
     let read = || match form {
         Form::Table => {
-            let frame = read_frame(&mut file, reading, name, bytes_max)?;
+            let frame = read_frame(&mut file, reading, name, bytes_max, &mut left_out)?;
             notes.extend_from_slice(frame.notes());
             account = describe_columns(&frame).iter().map(ColumnFacts::of).collect();
             let Columns { weights, id, .. } = reading.wanted();
@@ -299,8 +299,11 @@ pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, by
         Form::Csv | Form::Tsv | Form::Npy => {
             read_text(&mut file, form, reading, name, bytes_max, &mut left_out, &mut notes)
         }
-        Form::Parquet => parquet::read(file, &reading.wanted(), gaps, name, bytes_max),
-        Form::Arrow => arrow::read_from(io::BufReader::new(file), &reading.wanted(), gaps, name, bytes_max),
+        Form::Parquet => parquet::read(file, &reading.wanted(), gaps, name, bytes_max, Some(&mut left_out)),
+        Form::Arrow => {
+            let file = io::BufReader::new(file);
+            arrow::read_known(file, &reading.wanted(), gaps, name, bytes_max, Some(&mut left_out))
+        }
         Form::Smiles | Form::Sdf => {
             let kind = reading.fingerprint.map(FingerprintKind::from).unwrap_or_default();
             read_molecules(&mut file, form, kind, name, bytes_max, &mut notes)
@@ -320,7 +323,13 @@ pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, by
 }
 
 /// Reads an ordinary table, and keeps the wanted columns.
-fn read_frame(file: &mut File, reading: &Reading, name: &str, bytes_max: u64) -> Result<DataFrame, Fault> {
+fn read_frame(
+    file: &mut File,
+    reading: &Reading,
+    name: &str,
+    bytes_max: u64,
+    left_out: &mut Vec<LeftOut>,
+) -> Result<DataFrame, Fault> {
     let Columns { columns, weights, id } = reading.wanted();
     let dialect = reading.dialect.clone().unwrap_or_default().form();
     let form = TableForm {
@@ -336,7 +345,9 @@ fn read_frame(file: &mut File, reading: &Reading, name: &str, bytes_max: u64) ->
     let frame = if head.starts_with(PARQUET) {
         parquet::frame(file, &form, name, bytes_max)?
     } else if head.starts_with(ARROW_FILE) || head.starts_with(ARROW_STREAM) {
-        let table = arrow::read_from(io::BufReader::new(file), &Columns::default(), Gaps::Anywhere, name, bytes_max)?;
+        let file = io::BufReader::new(file);
+        let table =
+            arrow::read_known(file, &Columns::default(), Gaps::Anywhere, name, bytes_max, Some(&mut *left_out))?;
         table.frame(name, &form).map_err(|error| fault_of(&error))?
     } else {
         limited(file, name, bytes_max, |plain| data_frame_from(plain, name, &form))?

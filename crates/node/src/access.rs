@@ -56,8 +56,9 @@ pub(crate) fn same_site(edge: &Edge, headers: &HeaderMap, host: &str) -> Result<
     if edge.policy().is_none() && edge.address.ip().is_loopback() && !origins.name(host) {
         let name = host.rsplit_once(':').map_or(host, |(name, port)| if port.ends_with(']') { host } else { name });
         let name = name.trim_start_matches('[').trim_end_matches(']');
-        let is_here =
-            name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+        // Names have no case, and the root of all names may follow them (RFC 9110, section 4.2.3; RFC 3986, 3.2.2).
+        let is_here = name.strip_suffix('.').unwrap_or(name).eq_ignore_ascii_case("localhost")
+            || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
         if !is_here {
             return Err(Fault::new(Code::PermissionDenied, format!("this node is not {host:?}")));
         }

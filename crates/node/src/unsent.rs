@@ -224,10 +224,10 @@ mod tests {
         assert_eq!((all.bytes(), one.bytes()), (0, 0));
         // Answers of a size that is known count before they are there.
         let sizes = Sizes::default();
-        sizes.remember("/sets:read".to_owned(), 12_000);
-        let held: Vec<_> =
-            (0..9).filter_map(|_| sizes.reserve("/sets:read", [&all, &Unsent::new(90_000)]).ok()).collect();
-        assert_eq!((held.len(), all.bytes()), (7, 7 * (12_000 + ANSWER_COST)));
+        sizes.remember("/sets:read".to_owned(), 12_500);
+        let elsewhere = Unsent::new(1 << 20);
+        let held: Vec<_> = (0..9).filter_map(|_| sizes.reserve("/sets:read", [&all, &elsewhere]).ok()).collect();
+        assert_eq!((held.len(), all.bytes()), (6, 6 * (12_500 + ANSWER_COST)));
         assert!(sizes.reserve("/sets:find", [&all, &one]).is_ok(), "a small answer has room");
         drop(held);
         assert_eq!(all.bytes(), 0);

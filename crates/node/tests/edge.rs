@@ -264,6 +264,10 @@ fn pages_of_other_sites_cannot_reach_a_node_on_loopback() {
         let rebound = format!("GET /books HTTP/1.1\r\nhost: evil.example:{}\r\nconnection: close\r\n\r\n", at.port());
         assert_eq!(send(at, rebound.as_bytes()).status, 403);
         assert_eq!(ask(at, "GET /books", &format!("origin: http://{at}\r\n"), "").status, 200);
+        for name in ["LOCALHOST", "Localhost."] {
+            let named = format!("GET /books HTTP/1.1\r\nhost: {name}:{}\r\nconnection: close\r\n\r\n", at.port());
+            assert_eq!(send(at, named.as_bytes()).status, 200, "{name}");
+        }
         let named = format!("GET /books HTTP/1.1\r\nhost: localhost:{}\r\nconnection: close\r\n\r\n", at.port());
         assert_eq!(send(at, named.as_bytes()).status, 200);
         // Only the node itself writes to its directory.

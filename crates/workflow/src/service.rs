@@ -612,7 +612,7 @@ impl Exclusive<Reopen> for Workflows {
         if found.state == RunState::Done && again.is_empty() {
             return Err(Fault::new(
                 Code::InvalidValue,
-                format!("run {run} is done: name a step to do it again from there"),
+                format!("run {run} is done: name a step to do it again from there (\"again\", --from STEP)"),
             ));
         }
         found.reopen(&again);

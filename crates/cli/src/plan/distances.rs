@@ -55,6 +55,18 @@ pub struct DistancesPlan {
     pub resume_command: String,
 }
 
+/// Returns the first bytes of a file, after unpacking. A file that cannot be opened or unpacked is reported when all of it
+/// is read.
+fn begin(path: &Path) -> Vec<u8> {
+    let mut head = Vec::new();
+    if object::is_lasting(path)
+        && let Ok(text) = read::open(path)
+    {
+        let _ = text.take(64).read_to_end(&mut head);
+    }
+    head
+}
+
 /// The contents of a file, as shown by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
@@ -72,16 +84,12 @@ impl Holds {
         let name = object::shown(path).to_lowercase();
         let stem = name.trim_end_matches(".gz");
         let is_described = || lehr_data::read::dissimilarities::header(&path.with_extension("json")).is_ok();
-        if name.ends_with(".bin") || name.ends_with(".json") || name.ends_with(".npy") && is_described() {
+        // A list of objects is a table.
+        let is_header = name.ends_with(".json") && !matches!(begin(path).trim_ascii_start(), [b'[', ..]);
+        if name.ends_with(".bin") || is_header || name.ends_with(".npy") && is_described() {
             return Holds::Matrix;
         }
-        // A file that cannot be opened or unpacked is reported when all of it is read.
-        let mut head = Vec::new();
-        if object::is_lasting(path)
-            && let Ok(text) = read::open(path)
-        {
-            let _ = text.take(64).read_to_end(&mut head);
-        }
+        let head = begin(path);
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
         Holds::Items(match text.first() {
             _ if Notation::of_file(path).is_some() => ItemKind::Fingerprints,

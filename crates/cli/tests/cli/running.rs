@@ -57,6 +57,7 @@ fn a_hangup_reloads_the_policy_and_a_termination_ends_with_0() {
     sandbox.write("policy.json", "{");
     signal(&node, "-HUP");
     signal(&node, "-USR1");
+    signal(&node, "-USR2");
     assert_eq!([status(ada.1), status(bob.1)], [401, 200]);
     signal(&node, "-TERM");
     assert_eq!(node.process.wait().unwrap().code(), Some(0));

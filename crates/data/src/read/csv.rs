@@ -19,7 +19,7 @@ use crate::incomplete::Incomplete;
 use crate::left_out::LeftOut;
 use crate::points::{Points, total_weight_fault, weight_fault};
 use crate::read::Selection;
-use crate::read::header::has_header;
+use crate::read::header::{has_header, note_on_counts};
 use crate::read::layout;
 use crate::read::records::{Quoting, Record, Records};
 use crate::read::rounded::Rounded;
@@ -432,7 +432,9 @@ impl Layout {
         };
         let (forms, unknown) = (Vec::new(), Vec::new());
         let notes = columns.iter().filter_map(|&column| layout::renamed(column, &given[column], &names[column]));
-        let notes = notes.collect();
+        let is_doubtful = !has_header && selection.header.is_none();
+        let doubt = is_doubtful.then(|| note_on_counts(first, &sample[1..])).flatten();
+        let notes = doubt.into_iter().chain(notes).collect();
         Ok(Layout { names, has_header, columns, forms, weights, id, left_out, unknown, row_names, notes })
     }
 

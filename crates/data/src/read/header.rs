@@ -13,7 +13,8 @@
 //!    would silently change every result. This also holds for a single year beside a word, for evenly spaced years, and
 //!    for at least three numbers that count columns of fractions.
 //!
-//! Any other row of numbers has values, and so has a row with a word that is repeated below it.
+//! Any other row of numbers has values, and so has a row with a word that is repeated below it. If it counts the columns
+//! from 0, as pandas names the columns of an array, a note says that it was read as values.
 
 use super::Selection;
 use super::csv::{is_gap, is_name, is_numeric, number};
@@ -74,6 +75,22 @@ pub(super) fn has_header(source: &str, sample: &[Record], selection: &Selection)
             })
         }
     }
+}
+
+/// Returns a note on a first row that is read as values, if it counts the columns from 0 and other numbers are below it.
+/// pandas writes such a header for an array.
+pub(super) fn note_on_counts(first: &Record, rows: &[Record]) -> Option<String> {
+    let counts =
+        first.len() >= 2 && first.fields().enumerate().all(|(column, field)| whole(field) == Some(column as u32));
+    let is_other = |field: &str| whole(field).is_none_or(|number| number as usize >= first.len());
+    let shown = first.fields().take(5).map(str::trim).collect::<Vec<_>>().join(", ");
+    let more = if first.len() > 5 { ", …" } else { "" };
+    (counts && rows.iter().any(|row| row.fields().any(is_other))).then(|| {
+        format!(
+            "line {}: {shown}{more} are read as values; if they are names of columns, say that there is a header",
+            first.line
+        )
+    })
 }
 
 /// Returns whether the numbers of a first row are certainly names (true) or possibly names (false); `None` if they are

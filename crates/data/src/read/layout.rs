@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::csv::{are_row_numbers, is_infinite};
 use super::grid::Grid;
-use super::header::has_header;
+use super::header::{has_header, note_on_counts};
 use super::records::Record;
 use super::written::{gap::is_gap, is_value};
 use super::{Dialect, Ragged, Selection, TableForm};
@@ -119,6 +119,10 @@ pub(super) fn lay(name: &str, grid: &mut Grid, form: &TableForm, mut dialect: Di
     }
     let typed = typed_columns(grid, top, width);
     let header_rows = header_rows(name, grid, top, &typed, names_rows, form)?;
+    if header_rows == 0 && form.header.is_none() {
+        let sample = sample(grid, top);
+        notes.extend(note_on_counts(&sample[0], &sample[1..]));
+    }
     let first = top + header_rows;
     dialect.header_rows = header_rows;
     if first >= grid.rows() {
@@ -283,12 +287,7 @@ fn header_rows(
         {
             false
         }
-        _ => {
-            let sample: Vec<Record> = (top..grid.rows().min(top + 1 + SAMPLE_ROWS))
-                .map(|row| Record::of(grid.line(row), grid.fields(row)))
-                .collect();
-            has_header(name, &sample, &Selection::default())?
-        }
+        _ => has_header(name, &sample(grid, top), &Selection::default())?,
     };
     if !is_header {
         return Ok(0);
@@ -307,6 +306,12 @@ fn header_rows(
         rows += 1;
     }
     Ok(rows)
+}
+
+/// Returns the row at `top` and the rows below it that decide about the header.
+fn sample(grid: &Grid, top: usize) -> Vec<Record> {
+    let rows = top..grid.rows().min(top + 1 + SAMPLE_ROWS);
+    rows.map(|row| Record::of(grid.line(row), grid.fields(row))).collect()
 }
 
 /// Returns whether a row has a value in a notation of people, such as a price or a date. Such a value cannot be a name

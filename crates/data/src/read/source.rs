@@ -356,7 +356,7 @@ pub(crate) fn foreign_format(head: &[u8]) -> Option<&'static str> {
         (b"PARE", "a Parquet file whose footer is encrypted"),
         (&MAGIC, "a gzip file within a gzip file"),
         (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
-        (b"ARROW1", "an Arrow file"),
+        (b"ARROW1", "an Arrow file: save it as Parquet"),
         (b"BZh", "a bzip2 file"),
         (b"\xfd7zXZ\0", "an xz file"),
         (b"\x28\xb5\x2f\xfd", "a Zstandard file"),

@@ -137,6 +137,26 @@ fn a_number_beyond_the_largest_is_no_name_28() {
 }
 
 #[test]
+fn a_first_row_that_counts_the_columns_is_told_28() {
+    let notes = |text: &str| read(text).unwrap().notes().to_vec();
+    // pandas.DataFrame(array).to_csv(index=False)
+    let said = "line 1: 0, 1 are read as values; if they are names of columns, say that there is a header";
+    assert_eq!(notes("0,1\n5,1\n6,2\n9,9\n"), [said]);
+    assert_eq!(read("0,1\n5,1\n6,2\n9,9\n").unwrap().len(), 4);
+    let many: String = (0..3).map(|row| format!("{row},7,8,9,10,11\n")).collect();
+    assert!(notes(&format!("0,1,2,3,4,5\n{many}"))[0].starts_with("line 1: 0, 1, 2, 3, 4, … are read as values"));
+    // Bits, and values that go on to count, are values without doubt.
+    for text in ["0,1\n1,0\n1,1\n", "0,0\n0,1\n1,2\n", "1,2\n3,4\n", "0\n5\n6\n"] {
+        assert_eq!(notes(text), [] as [String; 0], "{text}");
+    }
+    for header in [true, false] {
+        let selection = Selection { header: Some(header), ..Selection::default() };
+        let points = csv_points("0,1\n5,1\n6,2\n".as_bytes(), "t.csv", &selection).unwrap();
+        assert!(points.notes().is_empty() && points.len() == 3 - usize::from(header));
+    }
+}
+
+#[test]
 fn names_that_are_given_twice_become_distinct_and_are_told_28() {
     let read = read("a,b,a,word,a,word\n1,2,3,x,4,y\n5,6,7,x,8,y\n").unwrap();
     assert_eq!(read.columns(), ["a", "b", "a 2", "a 3"]);

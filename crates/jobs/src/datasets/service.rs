@@ -213,7 +213,9 @@ impl DatasetService {
     /// limited.
     fn check_free(&self, name: &str, replace: bool) -> Result<(), Fault> {
         if !replace && self.document.datasets.contains_key(name) {
-            let reason = format!("there is a data set {name:?}; \"replace\": true puts this one in its place");
+            let reason = format!(
+                "there is a data set {name:?}: choose another name, or replace it (\"replace\": true, --replace)"
+            );
             return Err(Fault::new(Code::DuplicateEntry, reason));
         }
         if self.document.datasets.len() >= self.inner.limits.datasets && !self.document.datasets.contains_key(name) {

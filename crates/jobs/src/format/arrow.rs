@@ -11,9 +11,10 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Schema, TimeUnit};
+use lehr_data::LeftOut;
 use lehr_services::{Code, Fault};
 
-use super::column::{Column, Gaps, Intake, Values, chosen, table, unsupported};
+use super::column::{Column, Gaps, Intake, Values, chosen, leave_out, nothing_left, table};
 use crate::table::{Columns, GAPS, ID, Table, WEIGHTS, WHOLE, scale_of};
 
 /// The first bytes of an Arrow file, which a stream does not have.
@@ -60,11 +61,27 @@ fn damaged(name: &str, error: &ArrowError) -> Fault {
 /// Returns [`Code::InvalidValue`] with the first ten faults, or [`Code::TooLarge`] if the values take more than
 /// `bytes_max` bytes.
 pub(crate) fn read_from<R: Read + Seek>(
+    reader: R,
+    wanted: &Columns,
+    gaps: Gaps,
+    name: &str,
+    bytes_max: u64,
+) -> Result<Table, Fault> {
+    read_known(reader, wanted, gaps, name, bytes_max, None)
+}
+
+/// Reads a stream or a file. Adds the columns of other types than tables have to `left_out`, if there is such a list.
+///
+/// # Errors
+/// Returns the errors of [`read_from`]; for columns of other types only if they were asked for, or if no others are
+/// there.
+pub(crate) fn read_known<R: Read + Seek>(
     mut reader: R,
     wanted: &Columns,
     gaps: Gaps,
     name: &str,
     bytes_max: u64,
+    left_out: Option<&mut Vec<LeftOut>>,
 ) -> Result<Table, Fault> {
     let mut head = [0; MAGIC.len()];
     let is_file = reader.read_exact(&mut head).is_ok() && head == MAGIC;
@@ -75,10 +92,10 @@ pub(crate) fn read_from<R: Read + Seek>(
     rewind(&mut reader)?;
     if is_file {
         let reader = FileReader::try_new(reader, None).map_err(broken)?;
-        collect(&reader.schema(), reader, wanted, gaps, name, bytes_max)
+        collect(&reader.schema(), reader, wanted, gaps, name, bytes_max, left_out)
     } else {
         let reader = StreamReader::try_new(reader, None).map_err(broken)?;
-        collect(&reader.schema(), reader, wanted, gaps, name, bytes_max)
+        collect(&reader.schema(), reader, wanted, gaps, name, bytes_max, left_out)
     }
 }
 
@@ -89,6 +106,7 @@ fn collect(
     gaps: Gaps,
     name: &str,
     bytes_max: u64,
+    mut left_out: Option<&mut Vec<LeftOut>>,
 ) -> Result<Table, Fault> {
     let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
     let mut wanted = wanted.clone();
@@ -104,9 +122,17 @@ fn collect(
         // Without a scale, as in tables of other programs, 16-bit whole numbers are counts.
         let fixed = scale.filter(|_| *of == DataType::UInt16).map(|scale| Values::Fixed(Vec::new(), scale));
         let values = fixed.or_else(|| values_of(of));
-        let values = values.ok_or_else(|| unsupported(name, index, &names[index], &of.to_string()))?;
+        let Some(values) = values else {
+            leave_out((name, index, &names[index]), &of.to_string(), &wanted, left_out.as_deref_mut())?;
+            continue;
+        };
         let is_whole = field.metadata().contains_key(WHOLE);
         columns.push(Column { index, name: names[index].clone(), values, gaps, is_whole });
+    }
+    if columns.is_empty()
+        && let Some(left_out) = left_out
+    {
+        return Err(nothing_left(name, left_out));
     }
     let mut intake = Intake::new(name, bytes_max);
     for batch in batches {
@@ -278,6 +304,22 @@ mod tests {
         );
         let fault = read(&written(&of(&times), false), "a").unwrap_err();
         assert!(fault.reason().starts_with("a, column 1 (\"n\"): expected numbers, whole numbers or text"), "{fault}");
+        // Uploads leave such columns out, unless there are no others.
+        let known = |batch: &RecordBatch, left_out: &mut Vec<LeftOut>| {
+            let bytes = std::io::Cursor::new(written(batch, false));
+            read_known(bytes, &Columns::default(), Gaps::Nowhere, "a", u64::MAX, Some(left_out))
+        };
+        let mut left_out = Vec::new();
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![5, 6]));
+        let both = RecordBatch::try_from_iter([("when", times.clone()), ("n", numbers)]).unwrap();
+        let table = known(&both, &mut left_out).unwrap();
+        assert_eq!(table.columns().map(|(name, _)| name).collect::<Vec<_>>(), ["n"]);
+        assert!(left_out[0].to_string().starts_with("when (Timestamp"), "{left_out:?}");
+        let fault = known(&of(&times), &mut Vec::new()).unwrap_err();
+        assert!(
+            fault.reason().starts_with("a: expected columns of numbers, whole numbers or text, found n ("),
+            "{fault}"
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Columns of a columnar file that are read batch by batch, and the faults in them.
 
 use arrow_array::builder::StringBuilder;
+use lehr_data::LeftOut;
 use lehr_data::dissimilarities::MISSING_U16;
 use lehr_data::error::{Column as ColumnOfFault, Fault as FaultOfRow, Faults, Place};
 use lehr_services::{Code, Fault};
@@ -341,6 +342,34 @@ fn absent(names: &[String], missing: Vec<String>, file: &str) -> Fault {
 pub(crate) fn unread(file: &str, index: usize, name: &str, read: &str, codec: &str) -> Fault {
     let place = format!("{file}, column {} ({name:?})", index + 1);
     Fault::new(Code::InvalidValue, format!("{place}: expected {read}, found {codec}, which is not read here"))
+}
+
+/// Leaves out a column of a type that tables do not support, unless it was asked for by name.
+///
+/// # Errors
+/// Returns the fault of [`unsupported`] for a column that was asked for, or if the reader leaves out no columns.
+pub(crate) fn leave_out(
+    (file, index, name): (&str, usize, &str),
+    found: &str,
+    wanted: &Columns,
+    left_out: Option<&mut Vec<LeftOut>>,
+) -> Result<(), Fault> {
+    let is_asked = wanted.columns.is_some() || [&wanted.weights, &wanted.id].into_iter().flatten().any(|of| of == name);
+    match left_out {
+        Some(left_out) if !is_asked => {
+            let (column, kind) = (name.to_owned(), Some(found.to_owned()));
+            left_out.push(LeftOut { column, example: String::new(), slip: None, kind });
+            Ok(())
+        }
+        _ => Err(unsupported(file, index, name, found)),
+    }
+}
+
+/// Returns the fault for a file without any column of a supported type.
+pub(crate) fn nothing_left(file: &str, left_out: &[LeftOut]) -> Fault {
+    let columns: Vec<String> = left_out.iter().take(10).map(ToString::to_string).collect();
+    let found = if columns.is_empty() { "no columns".to_owned() } else { columns.join(", ") };
+    Fault::new(Code::InvalidValue, format!("{file}: expected columns of numbers, whole numbers or text, found {found}"))
 }
 
 /// Returns the fault for a column of a type that tables do not support.

@@ -3,6 +3,7 @@
 
 use std::fs::File;
 
+use lehr_data::LeftOut;
 use lehr_data::frame::DataFrame;
 use lehr_data::read::parquet::{CODECS, FOOTER_BYTES, Kind, Parquet, Refused, Room, data_frame_of_file};
 use lehr_data::read::{TableForm, half};
@@ -11,7 +12,9 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
 
-use super::column::{Column, Gaps, Intake, Left, Values, chosen, table, too_large, unread, unsupported};
+use super::column::{
+    Column, Gaps, Intake, Left, Values, chosen, leave_out, nothing_left, table, too_large, unread, unsupported,
+};
 use crate::table::{Columns, Table};
 
 /// The number of rows that are read in one step.
@@ -43,7 +46,7 @@ pub(crate) fn frame(file: &File, form: &TableForm, name: &str, bytes_max: u64) -
     }
     if !known.is_empty() {
         // The reader counts the memory of the values, because a frame holds all of them at once.
-        read(again()?, &Columns { columns: Some(known), ..Columns::default() }, Gaps::Anywhere, name, bytes_max)?;
+        read(again()?, &Columns { columns: Some(known), ..Columns::default() }, Gaps::Anywhere, name, bytes_max, None)?;
     }
     data_frame_of_file(again()?, name, form, bytes_max).map_err(|error| super::fault_of(&error))
 }
@@ -68,7 +71,17 @@ fn refused(refused: Refused, name: &str) -> Fault {
 /// # Errors
 /// Returns [`Code::InvalidValue`] with the first ten faults, or [`Code::TooLarge`] if the values take more than
 /// `bytes_max` bytes.
-pub(crate) fn read(file: File, wanted: &Columns, gaps: Gaps, name: &str, bytes_max: u64) -> Result<Table, Fault> {
+///
+/// Adds the columns of other types than tables have to `left_out`, if there is such a list. They are errors only if they
+/// were asked for, or if no other columns are there.
+pub(crate) fn read(
+    file: File,
+    wanted: &Columns,
+    gaps: Gaps,
+    name: &str,
+    bytes_max: u64,
+    mut left_out: Option<&mut Vec<LeftOut>>,
+) -> Result<Table, Fault> {
     let refused = |cause: Refused| refused(cause, name);
     let parquet = Parquet::open(file).map_err(refused)?;
     let names = parquet.names();
@@ -80,10 +93,18 @@ pub(crate) fn read(file: File, wanted: &Columns, gaps: Gaps, name: &str, bytes_m
             // True is 1 and false is 0.
             Kind::Counts | Kind::Truths => Values::Counts(Vec::new()),
             Kind::Texts => Values::texts(),
-            Kind::Other(found) => return Err(unsupported(name, index, &names[index], &found)),
+            Kind::Other(found) => {
+                leave_out((name, index, &names[index]), &found, wanted, left_out.as_deref_mut())?;
+                continue;
+            }
             _ => return Err(unsupported(name, index, &names[index], "values of an unknown kind")),
         };
         columns.push(Column { index, name: names[index].clone(), values, gaps, is_whole: false });
+    }
+    if columns.is_empty()
+        && let Some(left_out) = left_out
+    {
+        return Err(nothing_left(name, left_out));
     }
     // A file that declares too many values is refused before memory is allocated.
     let values = parquet.rows().saturating_mul(columns.len().max(1) as u64);
@@ -265,7 +286,7 @@ mod tests {
     #[test]
     fn flat_columns_are_read_plain_and_packed() {
         for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::GZIP(Default::default())] {
-            let table = read(file(compression, false), &wanted(), Gaps::Nowhere, "f", 1 << 20).unwrap();
+            let table = read(file(compression, false), &wanted(), Gaps::Nowhere, "f", 1 << 20, None).unwrap();
             assert_eq!(*table.numbers("x").unwrap(), [0.0, 0.5, 1.0, 1.5]);
             assert_eq!(*table.numbers("n").unwrap(), [-7.0, 8.0, -7.0, 8.0]);
             assert_eq!(table.texts("id").unwrap(), ["a", "é", "a", "é"]);
@@ -276,20 +297,32 @@ mod tests {
 
     #[test]
     fn gaps_unknown_types_and_sizes_are_told() {
-        let fault = read(file(Compression::SNAPPY, true), &wanted(), Gaps::Nowhere, "f", 1 << 20).unwrap_err();
+        let fault = read(file(Compression::SNAPPY, true), &wanted(), Gaps::Nowhere, "f", 1 << 20, None).unwrap_err();
         assert_eq!(
             fault.reason(),
             "f, row 2, column 2 (\"n\"): expected a value, found none\n\
              f, row 4, column 2 (\"n\"): expected a value, found none\n\
              f: 2 faults in all"
         );
-        let all = read(file(Compression::SNAPPY, false), &Columns::default(), Gaps::Nowhere, "f", 1 << 20).unwrap_err();
+        let all =
+            read(file(Compression::SNAPPY, false), &Columns::default(), Gaps::Nowhere, "f", 1 << 20, None).unwrap_err();
         assert!(all.reason().starts_with("f, column 5 (\"t\"): expected numbers, whole numbers or text"), "{all}");
+        // Uploads leave such columns out, and say so.
+        let mut left_out = Vec::new();
+        let read_all = |columns: Option<Vec<String>>, left_out: &mut Vec<LeftOut>| {
+            let wanted = Columns { columns, ..Columns::default() };
+            read(file(Compression::SNAPPY, false), &wanted, Gaps::Nowhere, "f", 1 << 20, Some(left_out))
+        };
+        let table = read_all(None, &mut left_out).unwrap();
+        assert!(table.columns().all(|(name, _)| name != "t") && table.numbers("x").is_some());
+        assert!(left_out.len() == 1 && left_out[0].to_string().starts_with("t ("), "{left_out:?}");
+        let asked = read_all(Some(vec!["t".to_owned()]), &mut left_out).unwrap_err();
+        assert_eq!(asked.reason(), all.reason());
         let other = Columns { columns: Some(vec!["y".to_owned()]), ..Columns::default() };
-        let fault = read(file(Compression::SNAPPY, false), &other, Gaps::Nowhere, "f", 1 << 20).unwrap_err();
+        let fault = read(file(Compression::SNAPPY, false), &other, Gaps::Nowhere, "f", 1 << 20, None).unwrap_err();
         assert!(fault.reason().starts_with("f: expected a column \"y\", found the columns \"x\""), "{fault}");
         assert_eq!(
-            read(file(Compression::SNAPPY, false), &wanted(), Gaps::Nowhere, "f", 100).unwrap_err().code(),
+            read(file(Compression::SNAPPY, false), &wanted(), Gaps::Nowhere, "f", 100, None).unwrap_err().code(),
             Code::TooLarge
         );
     }
@@ -336,7 +369,7 @@ mod tests {
     }
 
     fn all(file: File, bytes_max: u64) -> Result<Table, Fault> {
-        read(file, &Columns::default(), Gaps::Nowhere, "f", bytes_max)
+        read(file, &Columns::default(), Gaps::Nowhere, "f", bytes_max, None)
     }
 
     /// Returns the same file after changing the declared uncompressed size of its only page to `bytes`.
@@ -550,7 +583,7 @@ mod tests {
             places.iter().for_each(|at| bytes[at + path.len()] = codec * 2);
             let mut changed = tempfile::tempfile().unwrap();
             changed.write_all(&bytes).unwrap();
-            let fault = read(changed, &wanted(), Gaps::Nowhere, "f", 1 << 20).unwrap_err();
+            let fault = read(changed, &wanted(), Gaps::Nowhere, "f", 1 << 20, None).unwrap_err();
             let expected = format!(
                 "f, column 1 (\"x\"): expected pages that are plain or packed by snappy, gzip or zstd, found {name}, which is not read here"
             );

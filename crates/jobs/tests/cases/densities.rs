@@ -273,6 +273,7 @@ fn results_are_rows_in_each_form() {
         assert!(csv.starts_with("f3,") && csv.lines().count() == 2, "only the first piece has a head: {csv}");
         let json = services.mixture.call(ResultOf::of(rows("mixture-1", "labels", RowFormat::Json))).await.unwrap();
         let json = json.json.unwrap();
+        let json = json.objects();
         assert_eq!((json.len(), &json[1]["id"]), (2, &serde_json::json!("f4")));
         let arrow = services.mixture.call(ResultOf::of(rows("mixture-1", "labels", RowFormat::Arrow))).await.unwrap();
         let begin = Begin::new("again", Form::Arrow);

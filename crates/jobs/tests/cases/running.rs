@@ -601,7 +601,7 @@ fn whoever_comes_later_gets_the_course_of_a_running_job() {
         // The outputs have the history now.
         assert!(course().await.is_empty());
         // A cancelled job has no history, so it keeps its course until it is removed.
-        let job = run(&jobs, steps(3)).await.unwrap();
+        let job = run(&jobs, steps(9)).await.unwrap();
         method.gate.post(()).unwrap();
         loop {
             if let Event::Change(change) = changes.next().await.unwrap()

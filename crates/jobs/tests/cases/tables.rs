@@ -114,9 +114,9 @@ fn an_ordinary_table_has_the_same_labels_in_every_form_and_as_in_the_library() {
         };
         let said = clustering.call(asked.clone()).await.unwrap();
         // Whole numbers have no fraction.
-        let cluster = |row: usize| said.json.as_ref().unwrap()[row]["cluster"].clone();
+        let cluster = |row: usize| said.json.as_ref().unwrap().objects()[row]["cluster"].clone();
         assert_eq!((cluster(0), cluster(1)), (expected[1].into(), expected[0].into()));
-        assert_eq!(said.json.as_ref().unwrap()[0]["id"], "A");
+        assert_eq!(said.json.as_ref().unwrap().objects()[0]["id"], "A");
 
         // A row without any value gets no label, and is reported. All other rows get the same labels as without it.
         let gaps = Predict { data: Some(format!("{next}z;;;C\n").into_bytes().into()), ..asked.clone() };
