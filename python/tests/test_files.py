@@ -233,7 +233,13 @@ def test_sparse_rows_are_scaled_as_the_command_scaled_them(command, tmp_path):
 def test_what_is_no_model_of_the_command_is_refused_with_its_name(change, words, wine, tmp_path):
     path = tmp_path / "model.json"
     lehr.KMeans(2).fit(wine).export(path)
-    changed = change(json.loads(path.read_text()))
+    content = json.loads(path.read_text())
+    # With its checksum, a changed model is refused whatever was changed.
+    path.write_text(json.dumps({**content, "shifts": [1.0] * 13}))
+    with pytest.raises(ValueError, match="damaged or changed: .* remove its \"checksum\""):
+        lehr.load(path)
+    del content["checksum"]
+    changed = change(content)
     path.write_text(changed if isinstance(changed, str) else json.dumps(changed))
     with pytest.raises(ValueError, match=words) as raised:
         lehr.load(path)

@@ -77,7 +77,8 @@ pub(super) fn has_header(source: &str, sample: &[Record], selection: &Selection)
     }
 }
 
-/// Returns a note on a first row that is read as values, if it counts the columns from 0 and other numbers are below it.
+/// Returns a note on a first row of values that counts the columns from 0, if other numbers are below it.
+///
 /// pandas writes such a header for an array.
 pub(super) fn note_on_counts(first: &Record, rows: &[Record]) -> Option<String> {
     let counts =

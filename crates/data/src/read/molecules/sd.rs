@@ -67,7 +67,7 @@ pub(super) fn read(mut source: Source<'_>, mut made: Made, with_fields: bool) ->
             let entry = std::mem::replace(&mut entry, Entry { before: number, ..Entry::default() });
             match entry.finished(number, &mut made) {
                 Ok(found) => {
-                    made.count(&name, found.iter().map(|(_, value)| value.len()).sum())?;
+                    made.count(&name, found.values().map(String::len).sum())?;
                     if with_fields && !fields.add(made.ids.len() - 1, found) {
                         return Err(wrong("more"));
                     }
