@@ -6,13 +6,16 @@ use pyo3::prelude::*;
 
 use crate::arrays;
 
+/// The cluster that absorbs another, and the number of clusters that remain; `None` for the one that absorbs all.
+type Absorbed = Option<(usize, usize)>;
+
 /// Returns how clusters merge as their number falls, by Ward's rule. The first list has, for each cluster, the clusters
 /// that it merges with first. The second list has the cluster that absorbs it and the number of clusters that remain.
 #[pyfunction]
 pub(crate) fn merged_clusters(
     centers: PyReadonlyArray2<'_, f64>,
     weights: Vec<f64>,
-) -> PyResult<(Vec<String>, Vec<Option<(usize, usize)>>)> {
+) -> PyResult<(Vec<String>, Vec<Absorbed>)> {
     let centers = arrays::points(centers.as_any(), None)?;
     let (found, clusters) = (merges(centers.values(), &weights), weights.len());
     let absorbed = joined(&found, clusters).into_iter().map(|merge| merge.map(|merge| (merge.into, merge.left)));

@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 /// The name of the field with the checksum.
 pub const CHECKSUM: &str = "checksum";
 
-/// Returns the checksum of a JSON document without its own field [`CHECKSUM`]: XXH3 (64 bits), in hexadecimal.
+/// Returns the checksum of a JSON document without its own field `checksum`: XXH3 (64 bits), in hexadecimal.
 ///
 /// # Example
 /// ```
