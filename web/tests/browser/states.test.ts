@@ -172,7 +172,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   for (const width of [390, 1280, 2560]) {
     test(`all states at ${width} px, ${colorScheme}: nothing is wider than the page, and axe finds nothing serious`, async () => {
       const { page, context, wrongs } = await openPage(browser, node, '', { colorScheme, viewport: { width, height: 900 } });
-      page.setDefaultTimeout(10_000);
+      page.setDefaultTimeout(20_000);
       const look = async (name: string, page: Page) => {
         await page.waitForTimeout(150);
         const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
@@ -185,7 +185,9 @@ for (const colorScheme of ['light', 'dark'] as const) {
         await page.goto('about:blank');
         await page.goto(`${node.address}/~/${hash}`);
         await page.locator('main .card, main .empty').first().waitFor();
-        await act(page).catch((error) => {
+        await act(page).catch(async (error) => {
+          // A job that goes on would delay the next states.
+          await after?.();
           throw new Error(`${name}: ${error.message}`);
         });
         await look(name, page);
