@@ -168,8 +168,10 @@ impl Store {
         self.files.write(&unfinished, bytes)?;
         self.files.synchronise(&unfinished)?;
         self.files.rename(&unfinished, &self.path)?;
+        self.files.synchronise_folder(folder)?;
+        // Last, so that no crash leaves a mark without its state.
         self.mark();
-        self.files.synchronise_folder(folder)
+        Ok(())
     }
 
     /// Writes the mark, if it isn't there yet. A state without a mark is a whole state, so a failure is no failure of the
