@@ -118,7 +118,7 @@ def learnt(text: bytes) -> Any:
         raise ValueError(f"expected a model of format {FORMAT}, found format {form}{writer}")
     if content.keys() - _OPTIONAL != set(_FIELDS):
         raise ValueError(f"not a whole model: expected the fields {', '.join(_FIELDS)}")
-    if content.get("checksum", "") not in ("", _native.model_checksum(text.decode())):
+    if "checksum" in content and content["checksum"] != _native.model_checksum(text.decode()):
         cure = 'if you changed the model on purpose, remove its "checksum"'
         raise ValueError(f"the model was damaged or changed: its content has another checksum; {cure}.")
     if not isinstance(content["model"], dict) or len(content["model"]) != 1:

@@ -84,10 +84,6 @@ pub struct ModelFile {
     pub limits: Vec<Option<f64>>,
     /// The model.
     pub model: Learnt,
-    /// The checksum of the other fields ([`model_checksum`]). Files of earlier versions have none.
-    #[serde(default, skip_serializing)]
-    #[allow(dead_code, reason = "checked before the other fields are read")]
-    checksum: Option<String>,
 }
 
 /// The trained model, by method.
@@ -173,7 +169,6 @@ impl ModelFile {
             form: None,
             limits: Vec::new(),
             model,
-            checksum: None,
         }
     }
 
@@ -306,16 +301,16 @@ impl ModelFile {
                 false => bad(message),
             });
         }
-        if let Some(found) = value.get(checksum::CHECKSUM)
-            && *found != model_checksum(&value)
+        // Files of earlier versions have no checksum.
+        let mut value = value;
+        if let Some(found) = value.as_object_mut().and_then(|fields| fields.remove(checksum::CHECKSUM))
+            && found != model_checksum(&value)
         {
             let hint = "if you changed the model on purpose, remove its \"checksum\"";
             let message = "the model was damaged or changed: its content has another checksum".to_owned();
             return Err(Unreadable { hint: Some(hint), ..bad(message) });
         }
-        let mut model: Self =
-            serde_json::from_value(value).map_err(|cause| bad(format!("not a whole model ({cause})")))?;
-        model.checksum = None;
+        let model: Self = serde_json::from_value(value).map_err(|cause| bad(format!("not a whole model ({cause})")))?;
         model.model.check().map_err(|error| bad(error.to_string()))?;
         let is_position = model.lonlat && model.model.dimension() == 3 && matches!(model.model, Learnt::Clusters(_));
         if model.lonlat && !is_position {

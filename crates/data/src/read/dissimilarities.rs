@@ -152,7 +152,7 @@ pub fn header_from(reader: &mut impl BufRead, name: &str) -> Result<Header, Erro
     let mut text = serde_json::Deserializer::from_reader(reader.take(HEADER_BYTES));
     let header = Header::deserialize(&mut text).map_err(|error| match error.classify() {
         serde_json::error::Category::Io => stopped(name, error.into(), "a part of the header".into()),
-        // A missing field or a wrong one is told, since the document may be a header.
+        // Report a missing or wrong field, because the document may be a header.
         _ if error.to_string().starts_with("invalid type") => wrong("another document in JSON".into()),
         _ => wrong(error.to_string()),
     })?;
