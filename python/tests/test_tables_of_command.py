@@ -57,6 +57,7 @@ def test_a_model_of_the_command_prepares_other_tables(command, tmp_path):
     assert model.predict(lehr.read_table(tmp_path / "next.csv")).tolist() == labels.tolist()
     content = json.loads((tmp_path / "out" / "model.json").read_text())
     content["preparation"]["features"].pop()
+    content.pop("checksum")  # or the file is refused as damaged, before its preparation is looked at
     (tmp_path / "cut.json").write_text(json.dumps(content))
     with pytest.raises(ValueError, match="not a whole model: expected a preparation of 3 features"):
         lehr.load(tmp_path / "cut.json")

@@ -69,13 +69,13 @@ impl<'a> Source<'a> {
         Ok(Source { length, again, ..Source::new(opened.whole(OBJECT_PIECE), &object::shown(path))? })
     }
 
-    /// Decompresses gzip, judging by the first bytes, and skips a UTF-8 byte order mark, which no binary format begins
+    /// Decompresses gzip, judging by the first bytes, and skips UTF-8 byte order marks, which no binary format begins
     /// with.
     pub(crate) fn new(reader: impl Read + 'a, name: &str) -> Result<Self, Error> {
         let taken = Rc::new(Cell::new(0));
         let counted = Counted { reader, taken: Rc::clone(&taken) };
         let reader = Unpacked::new(counted, u64::MAX).map_err(|cause| stopped(name, cause, String::new()))?;
-        let mut source = Source {
+        let source = Source {
             name: name.into(),
             reader,
             taken,
@@ -88,10 +88,15 @@ impl<'a> Source<'a> {
             pending: None,
             terminator: None,
         };
-        if source.peek(BYTE_ORDER_MARK.len()) == BYTE_ORDER_MARK {
-            source.consume(BYTE_ORDER_MARK.len());
+        Ok(source.without_marks())
+    }
+
+    /// Skips byte order marks. Skips all of them, so that a source made of this one's first bytes has the same text.
+    fn without_marks(mut self) -> Self {
+        while self.peek(BYTE_ORDER_MARK.len()) == BYTE_ORDER_MARK {
+            self.consume(BYTE_ORDER_MARK.len());
         }
-        Ok(source)
+        self
     }
 
     /// Returns the rest of the source, decoded into UTF-8.
@@ -100,7 +105,7 @@ impl<'a> Source<'a> {
         let pending = Pending(self.pending);
         let decoder = Decoder::new(window.chain(pending.chain(self.reader)), encoding);
         let reader = Unpacked::new(decoder, u64::MAX).map_err(|cause| stopped(&self.name, cause, String::new()))?;
-        Ok(Source {
+        let decoded = Source {
             name: self.name,
             reader,
             taken: self.taken,
@@ -112,7 +117,8 @@ impl<'a> Source<'a> {
             is_at_end: false,
             pending: None,
             terminator: None,
-        })
+        };
+        Ok(decoded.without_marks())
     }
 
     /// Returns the name of the source in messages.

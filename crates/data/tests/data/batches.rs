@@ -233,3 +233,19 @@ fn quotes_in_the_wrong_place_are_the_same_letters_in_a_stream() {
         "{refusal}"
     );
 }
+
+#[test]
+fn marks_before_a_text_do_not_change_how_batches_read_it() {
+    let table = "\t\nA\tb c\tyes\nr\t1,5 2\t3\n";
+    let whole = points_from(table.as_bytes(), "t", &Selection::default()).unwrap();
+    let utf_16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    for marks in ["\u{feff}", "\u{feff}\u{feff}", "\u{feff}\u{feff}\u{feff}"] {
+        let text = format!("{marks}{table}");
+        for bytes in [text.clone().into_bytes(), gzip(text.as_bytes()), utf_16(&text)] {
+            let found = points_from(&bytes[..], "t", &Selection::default()).unwrap();
+            assert_eq!((found.columns(), found.values()), (whole.columns(), whole.values()), "{marks:?}");
+            let batches = batches(&bytes, &Selection::default(), 9).unwrap();
+            assert_eq!((batches[0].columns(), batches[0].values()), (whole.columns(), whole.values()), "{marks:?}");
+        }
+    }
+}
