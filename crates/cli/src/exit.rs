@@ -190,6 +190,10 @@ impl From<lehr_distances::Error> for Failure {
                 .with_hint("--element f64 stores larger ones; --standardize brings columns to one scale"),
             Error::Overflow { .. } => Failure::new(Kind::BadData, message)
                 .with_hint("--standardize brings columns to one scale; or divide the numbers by a constant"),
+            Error::Underflow { element: "f32" } => Failure::new(Kind::BadData, message)
+                .with_hint("--element f64 stores smaller ones; --standardize brings columns to one scale"),
+            Error::Underflow { .. } => Failure::new(Kind::BadData, message)
+                .with_hint("--standardize brings columns to one scale; or multiply the numbers by a constant"),
             Error::OtherRun { .. } => Failure::new(Kind::BadData, message)
                 .with_hint("--resume needs the same input and the same options as the run that was stopped"),
             Error::CheckpointDamaged { .. } => {
@@ -215,6 +219,8 @@ impl From<lehr_mining::Error> for Failure {
             }
             Error::Parameter { .. } => Failure::new(Kind::Usage, message),
             Error::TooManyClusters { .. }
+            | Error::TooManyComponents { .. }
+            | Error::TooManyDimensions { .. }
             | Error::TooManyPoints { .. }
             | Error::TooFar { .. }
             | Error::Disconnected { .. }

@@ -57,6 +57,13 @@ pub enum Error {
         /// The name of the element type.
         element: &'static str,
     },
+    /// All dissimilarities are smaller than the element type stores with all its digits. Use a larger element type, or
+    /// larger numbers.
+    #[error("all items are nearer to each other than {element} can store")]
+    Underflow {
+        /// The name of the element type.
+        element: &'static str,
+    },
     /// The observer stopped the computation. The finished part was offered to the observer just before.
     #[error("stopped")]
     Stopped,

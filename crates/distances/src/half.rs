@@ -2,8 +2,8 @@
 
 use lehr_ranks::LeafCells;
 
-use crate::Error;
 use crate::schedule::{PART_ROWS, Schedule};
+use crate::{Error, Metric};
 
 /// A type of number in which values are stored until they are written.
 pub trait Precision: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static {
@@ -11,6 +11,8 @@ pub trait Precision: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static 
     const NAME: &'static str;
     /// The number of bytes of a value.
     const BYTES: usize;
+    /// The smallest positive value with all its digits.
+    const LEAST: f64;
     /// Rounds to the nearest value; NaN stays NaN.
     fn from_f64(value: f64) -> Self;
     /// Converts to `f64`, exactly.
@@ -29,6 +31,7 @@ macro_rules! precision {
         impl Precision for $type {
             const NAME: &'static str = $name;
             const BYTES: usize = size_of::<$type>();
+            const LEAST: f64 = <$type>::MIN_POSITIVE as f64;
 
             fn from_f64(value: f64) -> Self {
                 value as $type
@@ -115,13 +118,14 @@ impl<T: Precision> Half<T> {
         Err(Error::TooLarge { items, pairs, bytes, element: T::NAME, limit })
     }
 
-    /// Checks that no value exceeds the range of its element type.
+    /// Checks that the element type can store the dissimilarities of `metric`, of which `largest` is the largest value
+    /// that you have found.
     ///
-    /// Cost: one pass over all values if `largest`, the largest value that you have found, is infinite. Otherwise, no
-    /// pass.
+    /// Cost: one pass over all values if `largest` is infinite, and one row of the metric if it is tiny or 0.
     ///
     /// # Errors
-    /// Returns [`Error::Overflow`] with the first pair whose dissimilarity has become infinite.
+    /// Returns [`Error::Overflow`] with the first pair whose dissimilarity has become infinite. Returns
+    /// [`Error::Underflow`] if all values are so small that the type stores them with fewer digits, or as 0.
     ///
     /// # Example
     /// ```
@@ -129,12 +133,18 @@ impl<T: Precision> Half<T> {
     /// use lehr_distances::{Error, Silent, all_pairs, rows::{Compared, Measure}};
     /// let metric = Compared::new(&Incomplete::new(vec![0.0, 1e20, -1e20], 1)?, Measure::SquaredEuclidean)?;
     /// let half = all_pairs::<f32>(&metric, &lehr_ranks::Execution::default(), None, &mut Silent)?;
-    /// assert!(matches!(half.held(f64::INFINITY), Err(Error::Overflow { first: 0, second: 1, pairs: 3, element: "f32" })));
+    /// let refused = half.held(f64::INFINITY, &metric);
+    /// assert!(matches!(refused, Err(Error::Overflow { first: 0, second: 1, pairs: 3, element: "f32" })));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn held(&self, largest: f64) -> Result<(), Error> {
+    pub fn held(&self, largest: f64, metric: &dyn Metric) -> Result<(), Error> {
         if largest.is_finite() {
-            return Ok(());
+            // If every value is stored as 0, the items are equal or too near. Equal items are at 0 in 64 bits too.
+            let is_tiny = largest > 0.0 && largest < T::LEAST;
+            return match is_tiny || (largest == 0.0 && are_apart(metric)) {
+                true => Err(Error::Underflow { element: T::NAME }),
+                false => Ok(()),
+            };
         }
         let mut row = vec![0.0; self.items];
         let (mut found, mut pairs) = (None, 0);
@@ -239,4 +249,11 @@ impl<T: Precision> Half<T> {
             }
         }
     }
+}
+
+/// Returns whether the first item differs from any other one.
+fn are_apart(metric: &dyn Metric) -> bool {
+    let mut row = vec![0.0; metric.items()];
+    metric.tile(0..1, 0..metric.items(), &mut row);
+    row.iter().skip(1).any(|value| *value > 0.0)
 }

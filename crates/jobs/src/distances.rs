@@ -277,14 +277,16 @@ fn matrix<T: Precision>(
     }
     let mut extent = Extent::default();
     half.for_each(|value| extent.add(value));
-    half.held(extent.largest).map_err(failure)?;
+    half.held(extent.largest, metric).map_err(failure)?;
     Ok(Some(Found { matrix: column(&half, extent.largest).gaps(extent.missing > 0).build()?, extent }))
 }
 
 fn failure(error: Error) -> Failure {
     match error {
         Error::Stopped => Failure::Stopped,
-        Error::Parameter { .. } | Error::Unsuited { .. } | Error::Overflow { .. } => Failure::Input(error.to_string()),
+        Error::Parameter { .. } | Error::Unsuited { .. } | Error::Overflow { .. } | Error::Underflow { .. } => {
+            Failure::Input(error.to_string())
+        }
         Error::OtherRun { .. } => {
             Failure::input("the items or options are not those that the job began with: request it again")
         }

@@ -349,6 +349,8 @@ impl From<lehr_mining::Error> for Failure {
             Error::Memory { .. } => Self::Environment(error.to_string()),
             Error::Parameter { .. }
             | Error::TooManyClusters { .. }
+            | Error::TooManyComponents { .. }
+            | Error::TooManyDimensions { .. }
             | Error::TooManyPoints { .. }
             | Error::TooFar { .. }
             | Error::TooNear { .. }

@@ -26,6 +26,26 @@ pub enum Error {
         /// The number of rows with a weight above 0.
         points: usize,
     },
+    /// There are fewer rows than requested components of a mixture: request fewer components.
+    #[error(
+        "you requested {components} components, but only {points} rows have a weight above 0: request {points} or fewer"
+    )]
+    TooManyComponents {
+        /// The requested number of components.
+        components: usize,
+        /// The number of rows with a weight above 0.
+        points: usize,
+    },
+    /// A map has more dimensions than the rows have columns: request fewer dimensions, or use more columns.
+    #[error(
+        "a map of {dimensions} dimensions needs as many columns, found {columns}: ask for fewer dimensions, or use more columns"
+    )]
+    TooManyDimensions {
+        /// The requested number of dimensions.
+        dimensions: usize,
+        /// The number of columns.
+        columns: usize,
+    },
     /// There are more rows than 32-bit row numbers: split the data.
     #[error("found {points} rows: expected at most 4294967295, which row numbers can count; take a sample of the rows")]
     TooManyPoints {

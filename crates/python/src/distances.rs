@@ -159,10 +159,13 @@ impl<'py> Request<'_, 'py> {
         })?;
         let execution = group.execution;
         let watched = watch::run(py, callback, None, group.is_in_job, move |relay| {
-            let half = items.compared(&options, |metric| all_pairs::<T>(metric, &execution, None, &mut *relay))?;
-            let mut largest = 0.0_f64;
-            half.for_each(|value| largest = largest.max(value));
-            half.held(largest)?;
+            let half = items.compared(&options, |metric| {
+                let half = all_pairs::<T>(metric, &execution, None, &mut *relay)?;
+                let mut largest = 0.0_f64;
+                half.for_each(|value| largest = largest.max(value));
+                half.held(largest, metric)?;
+                Ok::<_, Error>(half)
+            })?;
             Ok::<_, Error>((half.items(), written(&half, is_condensed)))
         })?;
         let (items, values) = watched.outcome.map_err(errors::distances)?;

@@ -144,6 +144,9 @@ pub(crate) fn mining(error: lehr_mining::Error) -> PyErr {
         Error::TooManyClusters { clusters, points } => {
             value(format!("n_samples={points} should be >= n_clusters={clusters}."))
         }
+        Error::TooManyComponents { components, points } => {
+            value(format!("n_samples={points} should be >= n_components={components}."))
+        }
         Error::Stopped => stopped(),
         Error::OtherData { .. } => value(format!(
             "{message}. Fit the data that the checkpoint was written for, or delete the file to start again."

@@ -23,16 +23,7 @@ pub(crate) fn fit_mixture<'py>(
         |rows, wanted, execution, relay| mixture::fit(rows, wanted, execution, relay),
         |rows, start, execution, relay| mixture::resume(rows, start, execution, relay),
     )?;
-    done.found(
-        |error| match error {
-            // A mixture has components in place of clusters, so the error names components.
-            lehr_mining::Error::TooManyClusters { clusters, points } => {
-                errors::value(format!("n_samples={points} should be >= n_components={clusters}."))
-            }
-            error => errors::mining(error),
-        },
-        found,
-    )
+    done.found(errors::mining, found)
 }
 
 fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {

@@ -180,7 +180,7 @@ fn in_turn(
     let (half, saved, header) = application.items.compared(&plan.options, |metric| {
         let (half, saved) = distances::compute::<f32>(plan, group, &application.items, metric, folder, &interrupt)?;
         let facts = PairFacts::of(&half);
-        half.held(facts.largest.max(0.0))?;
+        half.held(facts.largest.max(0.0), metric)?;
         let header = distances::described(plan, facts, metric, None);
         Ok::<_, Failure>((half, saved, header))
     })?;

@@ -33,6 +33,18 @@ pub fn bad_file(fault: &Fault) -> Failure {
     Failure::new(Kind::BadData, fault.reason())
 }
 
+/// Checks that named files or folders can be found, before anything else is done with them.
+///
+/// # Errors
+/// Returns [`Kind::Environment`] for the first one that cannot.
+pub fn expect_there<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<(), Failure> {
+    for path in paths {
+        std::fs::metadata(path)
+            .map_err(|cause| Failure::new(Kind::Environment, format!("{}: {cause}", path.display())))?;
+    }
+    Ok(())
+}
+
 /// Creates the client for a command line.
 ///
 /// # Errors
@@ -42,6 +54,7 @@ pub fn client(request: &RequestArguments) -> Result<Client, Failure> {
     let token = token_or(request.token.as_deref(), TOKEN)?;
     let usage = |fault: Fault| Failure::new(Kind::Usage, fault.reason());
     let identity = request.cert.as_deref().zip(request.key.as_deref());
+    expect_there([&request.ca, &request.cert, &request.key].into_iter().filter_map(Option::as_deref))?;
     if request.ca.is_some() || identity.is_some() {
         let trust = Trust::from_files(request.ca.as_deref(), identity).map_err(|fault| bad_file(&fault))?;
         Client::trusting(token.as_deref(), trust).map_err(usage)

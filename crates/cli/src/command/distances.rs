@@ -113,7 +113,7 @@ fn measure<T: Precision>(
     let collapsed_from = collapsed.map(|collapsed| collapsed.ids.len());
     let parameters = items.parameters(&plan.options, metric);
     let facts = PairFacts::of(&half);
-    half.held(facts.largest.max(0.0))?;
+    half.held(facts.largest.max(0.0), metric)?;
     let mut header = Header { parameters, sampled_from, ..described(plan, facts, metric, collapsed_from) };
     write(
         plan,
@@ -371,13 +371,16 @@ fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
     let value = |i: usize, j: usize| matrix.get(i, j).unwrap_or(f64::NAN);
     let mut extent = Extent::default();
     (0..items).for_each(|i| (i + 1..items).for_each(|j| extent.add(value(i, j))));
-    if plan.element == Element::F32 && extent.largest > f64::from(f32::MAX) {
+    let narrows = plan.element == Element::F32 && extent.largest > 0.0;
+    let (is_large, is_small) = (extent.largest > f64::from(f32::MAX), extent.largest < f64::from(f32::MIN_POSITIVE));
+    if narrows && (is_large || is_small) {
         let message = format!(
             "{}: expected dissimilarities that fit into f32, found {:e}",
             object::shown(&plan.input),
             extent.largest
         );
-        return Err(Failure::new(Kind::BadData, message).with_hint("--element f64 stores larger ones"));
+        let hint = if is_large { "--element f64 stores larger ones" } else { "--element f64 stores smaller ones" };
+        return Err(Failure::new(Kind::BadData, message).with_hint(hint));
     }
     let parameters: Map<String, Value> = matrix.header().map_or_else(Map::new, |header| header.parameters.clone());
     let mut described = Header {

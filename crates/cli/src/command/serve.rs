@@ -18,7 +18,7 @@ use lehr_workflow::{WORKFLOWS, Workflows};
 
 use crate::arguments::{CheckPolicyArguments, PlacedSettings, ServeArguments};
 use crate::command::apply::texts;
-use crate::command::ask::{bad_file, failure, refused, token, token_or, variable};
+use crate::command::ask::{bad_file, expect_there, failure, refused, token, token_or, variable};
 use crate::command::{cluster_environment, telemetry};
 use crate::exit::{Failure, Kind};
 use crate::interrupt::{Signal, Signals, raise_descriptors};
@@ -28,12 +28,14 @@ use crate::output;
 ///
 /// # Errors
 /// Returns [`Kind::Usage`] for invalid settings, [`Kind::BadData`] for an invalid policy or certificates. Returns
-/// [`Kind::Environment`] if the address is not available, or if services were cut off at the end.
+/// [`Kind::Environment`] if a file or folder is missing, if the address is not available, or if services were cut off
+/// at the end.
 pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
     if arguments.log_json {
         output::speak_json();
     }
     let settings = settings(&arguments)?;
+    expect_there(arguments.data_root.as_deref())?;
     let manifests = texts(&arguments.manifest)?;
     let known = client(&arguments, true)?;
     let joining = joining(&arguments, known.clone())?;
@@ -222,6 +224,7 @@ fn client(arguments: &ServeArguments, shows_token: bool) -> Result<Client, Failu
     let join = &arguments.join;
     let token = if shows_token { token_or(join.join_token.as_deref(), JOIN_TOKEN)? } else { None };
     let identity = arguments.tls.cert.as_deref().zip(arguments.tls.key.as_deref());
+    expect_there(join.ca.as_deref())?;
     let client = if join.ca.is_some() || identity.is_some() {
         let trust = Trust::from_files(join.ca.as_deref(), identity).map_err(|fault| bad_file(&fault))?;
         Client::trusting(token.as_deref(), trust)
@@ -266,6 +269,7 @@ fn settings(arguments: &ServeArguments) -> Result<Settings, Failure> {
     let tls = match (&arguments.tls.cert, &arguments.tls.key) {
         (Some(certificate), Some(key)) => {
             let clients = arguments.tls.client_ca.as_deref();
+            expect_there([certificate.as_path(), key].into_iter().chain(clients))?;
             Some(Tls::from_files(certificate, key, clients).map_err(|fault| bad_file(&fault))?)
         }
         _ => None,

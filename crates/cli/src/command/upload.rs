@@ -6,16 +6,17 @@ use lehr_runtime::block_on;
 use lehr_services::Reference;
 
 use crate::arguments::UploadArguments;
-use crate::command::ask::{failure, link};
+use crate::command::ask::{expect_there, failure, link};
 use crate::exit::{Failure, Kind};
 use crate::output;
 
 /// Uploads a file, and prints the outcome.
 ///
 /// # Errors
-/// Returns [`Kind::Usage`] if the file's name shows neither its format nor the name of the data set. Otherwise returns
+/// Returns [`Kind::Environment`] if there is no such file, and [`Kind::Usage`] if the file's name shows neither its format nor the name of the data set. Otherwise returns
 /// the reason of the refusal, with the faults of the file.
 pub fn run(arguments: UploadArguments) -> Result<(), Failure> {
+    expect_there([arguments.file.as_path()])?;
     let (link, options) = link(&arguments.url, &arguments.request)?;
     let mut datasets = Reference::<Datasets>::over(link);
     if let Some(within) = options.within {

@@ -21,6 +21,31 @@ fn refuses_in(sandbox: &Sandbox, name: &str, input: &str, options: &[&str], code
 }
 
 #[test]
+fn missing_files_have_one_exit_code() {
+    let sandbox = Sandbox::new();
+    for arguments in [
+        &["cluster", "nosuch.csv"][..],
+        &["upload", "nosuch.csv"],
+        &["ls", "--ca", "nosuch.pem"],
+        &["serve", "--data-root", "nosuch"],
+        &["serve", "--policy", "nosuch.json"],
+        &["serve", "--cert", "nosuch.pem", "--key", "nosuch.pem"],
+        &["serve", "--join", "https://127.0.0.1:1", "--ca", "nosuch.pem"],
+        &["check-policy", "nosuch.json"],
+        &["predict", "nosuch", "nosuch.csv"],
+        &["embed", "nosuch/dissimilarities.json"],
+        &["distances", "nosuch.fasta"],
+        &["run", "nosuch.toml"],
+        &["keep", "verify", "nosuch"],
+    ] {
+        let outcome = sandbox.lehr(arguments);
+        assert_eq!(outcome.code, 4, "{arguments:?}: {}", outcome.stderr);
+        let is_named = outcome.stderr.contains("nosuch") && outcome.stderr.contains("no such file");
+        assert!(is_named, "{arguments:?}: {}", outcome.stderr);
+    }
+}
+
+#[test]
 fn missing_file() {
     refuses_in(&Sandbox::new(), "missing_file", "nowhere.csv", &["-k", "2"], 4);
 }

@@ -480,6 +480,35 @@ fn a_dissimilarity_that_its_element_cannot_hold_is_refused_with_the_pair() {
     assert!(narrowed.stderr.contains("expected dissimilarities that fit into f32, found 4e40"), "{}", narrowed.stderr);
     let huge = sandbox.lehr(&["distances", "huge.csv", "--element", "f64", "--out", "h"]);
     assert!(huge.code == 3 && huge.stderr.contains("further apart than f64 can store"), "{}", huge.stderr);
+    // Smaller numbers than the smallest that has all its digits would be 0, as if the items were equal.
+    sandbox.write("near.csv", "x\n1e-25\n2e-25\n4e-25\n");
+    sandbox.write("equal.csv", "x\n1e-25\n1e-25\n1e-25\n");
+    let squared = |file: &'static str, element| {
+        sandbox.lehr(&[
+            "distances",
+            file,
+            "--metric",
+            "squared-euclidean",
+            "--element",
+            element,
+            "--out",
+            "n",
+            "--force",
+        ])
+    };
+    for element in ["f32", "u16", "i16be"] {
+        let near = squared("near.csv", element);
+        assert_eq!(near.code, 3, "{}", near.stderr);
+        assert!(near.stderr.contains("all items are nearer to each other than f32 can store"), "{}", near.stderr);
+        assert!(near.stderr.contains("--element f64 stores smaller ones"), "{}", near.stderr);
+        squared("equal.csv", element).succeeded();
+    }
+    squared("near.csv", "f64").succeeded();
+    let n: Vec<f64> = numbers(&sandbox, "n/dissimilarities.npy").into_iter().map(f64::from_le_bytes).collect();
+    assert!((n[1] / 1e-50 - 1.0).abs() < 1e-12, "{n:?}");
+    let narrowed = sandbox.lehr(&["distances", "n/dissimilarities.json", "--element", "f32", "--out", "m"]);
+    assert_eq!(narrowed.code, 3, "{}", narrowed.stderr);
+    assert!(narrowed.stderr.contains("expected dissimilarities that fit into f32, found 9"), "{}", narrowed.stderr);
     // Not the distance but its square is beyond the largest number.
     sandbox.lehr(&["distances", "far.csv", "--element", "f64", "--out", "g", "--quiet"]).succeeded();
     let g: Vec<f64> = numbers(&sandbox, "g/dissimilarities.npy").into_iter().map(f64::from_le_bytes).collect();

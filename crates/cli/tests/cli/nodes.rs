@@ -121,6 +121,8 @@ fn what_was_acknowledged_is_there_after_a_kill_in_the_middle_of_writes() {
 #[test]
 fn a_node_with_tls_is_asked_with_its_authority_from_the_command_line() {
     let sandbox = Sandbox::new();
+    sandbox.write("no.pem", "nothing");
+    sandbox.write("no.key", "nothing");
     let wrong = sandbox.lehr(&["serve", "--listen", "127.0.0.1:0", "--cert", "no.pem", "--key", "no.key"]);
     assert_eq!(wrong.code, 3);
     assert!(wrong.stderr.contains("no.pem: "), "{}", wrong.stderr);

@@ -91,7 +91,7 @@ impl<'a> Source<'a> {
         Ok(source.without_marks())
     }
 
-    /// Skips byte order marks. Skips all of them, so that a source made of this one's first bytes has the same text.
+    /// Skips all byte order marks. If only the first were skipped, a source made of the first bytes would skip the next.
     fn without_marks(mut self) -> Self {
         while self.peek(BYTE_ORDER_MARK.len()) == BYTE_ORDER_MARK {
             self.consume(BYTE_ORDER_MARK.len());

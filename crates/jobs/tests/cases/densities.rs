@@ -353,13 +353,14 @@ fn what_cannot_be_meant_is_refused_in_words() {
         let once = gtm::Options { init: gtm::Start::Plane, max_iterations: 1, ..finest };
         assert_eq!(done(&services.gtm, Order::new("many", &once)).await.figures["nodes"], 400.0);
         let found = reason(&services.gtm, Order::new("few", &columns(&["x"]).with(&small()))).await;
-        let expected = "few: dimensions: expected a map of at most as many dimensions as there are columns, found 2 of 1; ask for fewer dimensions, or use more columns";
+        let expected =
+            "few: a map of 2 dimensions needs as many columns, found 1: ask for fewer dimensions, or use more columns";
         assert_eq!(found, expected);
         let found = reason(&services.gtm, Order::new("few", &columns(&["z"]).with(&small()))).await;
         assert!(found.contains("few") && found.contains("\"z\"") && found.contains("same"), "{found}");
         let options = columns(&["x"]).with(&mixture::Options { components: Some(9), ..three() });
         let found = reason(&services.mixture, Order::new("few", &options)).await;
-        assert_eq!(found, "few: you requested 9 clusters, but only 3 rows have a weight above 0: request 3 or fewer");
+        assert_eq!(found, "few: you requested 9 components, but only 3 rows have a weight above 0: request 3 or fewer");
         let found = reason(&services.mixture, Order::new("few", &three())).await;
         assert!(found.starts_with("few: 1 of the columns are the same in all rows"), "{found}");
         assert!(found.contains(": same; expected columns that vary"), "{found}");

@@ -60,7 +60,7 @@ pub struct Options {
     #[schemars(extend("x-advanced" = true))]
     pub exact: bool,
     /// With the method kmeans: keep the best of this many initialisations
-    #[schemars(range(min = 1), extend("x-value" = "N", "x-default" = "10", "x-formerly" = { "starts": {} }, "x-advanced" = true))]
+    #[schemars(range(min = 1, max = 1000000), extend("x-value" = "N", "x-default" = "10", "x-formerly" = { "starts": {} }, "x-advanced" = true))]
     pub n_init: Option<usize>,
     /// With the method kmeans: end an initialisation after this many iterations
     #[schemars(range(min = 1), extend("x-value" = "N", "x-default" = "300", "x-python" = "max_iter", "x-formerly" = { "max_sweeps": {} }, "x-advanced" = true))]

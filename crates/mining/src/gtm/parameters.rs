@@ -140,9 +140,7 @@ impl Parameters {
         if let Some(input) = input
             && self.latent > input.dimension()
         {
-            let found =
-                format!("{} of {}; ask for fewer dimensions, or use more columns", self.latent, input.dimension());
-            return wrong("latent", "a map of at most as many dimensions as there are columns", found);
+            return Err(Error::TooManyDimensions { dimensions: self.latent, columns: input.dimension() });
         }
         // The default number of nodes of a plane depends on the number of rows.
         let (few, many) = (self.grid(1), self.grid(MANY_ROWS));
@@ -191,7 +189,6 @@ mod tests {
         default.check(&points).unwrap();
         let cases = [
             (Parameters { latent: 0, ..default.clone() }, "latent"),
-            (Parameters { latent: 3, ..default.clone() }, "latent"),
             (Parameters { nodes: Some(1), ..default.clone() }, "nodes"),
             (Parameters { nodes: Some(101), ..default.clone() }, "nodes"),
             (Parameters { nodes: Some(usize::MAX), ..default.clone() }, "nodes"),
@@ -207,12 +204,12 @@ mod tests {
         for (parameters, expected) in cases {
             let error = parameters.check(&points).unwrap_err();
             assert!(matches!(error, Error::Parameter { name, .. } if name == expected), "{expected}: {error}");
-            // Whether three dimensions are too many depends on the rows.
-            match parameters.check_alone() {
-                Err(alone) => assert_eq!(alone.to_string(), error.to_string()),
-                Ok(()) => assert_eq!(parameters.latent, 3),
-            }
+            assert_eq!(parameters.check_alone().unwrap_err().to_string(), error.to_string());
         }
+        // Whether three dimensions are too many depends on the rows.
+        let three = Parameters { latent: 3, ..default };
+        three.check_alone().unwrap();
+        assert!(matches!(three.check(&points), Err(Error::TooManyDimensions { dimensions: 3, columns: 2 })));
     }
 
     #[test]

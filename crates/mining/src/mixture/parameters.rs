@@ -144,7 +144,7 @@ impl Parameters {
     /// Checks that each parameter is in its range and suits the rows.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if a parameter is outside its range. Returns [`Error::TooManyClusters`] if there
+    /// Returns [`Error::Parameter`] if a parameter is outside its range. Returns [`Error::TooManyComponents`] if there
     /// are more components than rows, and [`Error::TooManyPoints`] if there are too many rows.
     pub fn check<'a>(&self, input: impl Into<Input<'a>>) -> Result<(), Error> {
         let points = input.into();
@@ -159,7 +159,7 @@ impl Parameters {
         if let Some(components) = self.components
             && components > points.len()
         {
-            return Err(Error::TooManyClusters { clusters: components, points: points.len() });
+            return Err(Error::TooManyComponents { components, points: points.len() });
         }
         if !(0.0..=0.1).contains(&self.regularisation) {
             return wrong("regularisation", "0 to 0.1", number(self.regularisation));

@@ -153,7 +153,7 @@ fn parameters_out_of_range_are_named() {
     let try_fit = |parameters: &Parameters| fit(&points, parameters, &Execution::default(), &mut Silent);
     assert!(matches!(
         try_fit(&components(151, Covariance::Full)),
-        Err(Error::TooManyClusters { clusters: 151, points: 150 })
+        Err(Error::TooManyComponents { components: 151, points: 150 })
     ));
     let wrong = [
         (components(0, Covariance::Full), "components"),
