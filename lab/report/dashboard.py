@@ -27,6 +27,7 @@ POINTS = {
 # The budget of the node is a share of one core: the difference between the node with and without a page.
 WATCHING = {
     "idle": "An idle node",
+    "inspected": "An idle node, watched by the view of the node",
     "job": "A node with a running job",
 }
 NODE_BUDGET = 1.0

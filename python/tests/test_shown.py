@@ -3,7 +3,10 @@
 import base64
 import html
 import json
+import os
 import re
+import shutil
+import subprocess
 
 import numpy as np
 import pandas as pd
@@ -118,6 +121,63 @@ def test_each_estimator_shows_what_it_found(model, expected, rows):
     assert type(model).__name__ in without_scripts(report)
     # The report works without rows too.
     assert "<h2" in fitted.show().page
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """Returns the path of Chromium. Without it the test is skipped, or fails if browser tests are required."""
+    found = os.environ.get("LEHR_CHROMIUM") or next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
+    if found is None:
+        (pytest.fail if os.environ.get("LEHR_WEB_REQUIRED") else pytest.skip)("Chromium is not installed (apt install chromium), and LEHR_CHROMIUM names none")
+    return found
+
+
+def in_browser(chromium, page, *options):
+    """Returns the page's elements after its script has run, and what Chromium said: errors, and violations of the page's policy."""
+    words = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=5000", *options, "--dump-dom", page.as_uri()]
+    run = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True)
+    elements = re.sub(r"<(script|style)[^>]*>.*?</\1>", "", run.stdout, flags=re.DOTALL)
+    return elements, [line for line in run.stderr.splitlines() if "CONSOLE" in line]
+
+
+@pytest.mark.thread_unsafe(reason="a browser for each thread would take more memory than a test machine has")
+@pytest.mark.filterwarnings("ignore:the map annealed", "ignore:Lehr kept the map")
+@pytest.mark.parametrize(
+    ("model", "headings"),
+    [
+        (lehr.DAClustering(4), ["Clusters", "How sure", "Box plots"]),
+        (lehr.DAGaussianMixture(4), ["Clusters", "How sure", "Box plots"]),
+        (lehr.GTM(n_nodes=6), ["How the map unfolded", "The columns across the map"]),
+        (lehr.PairwiseClustering(4), ["Clusters", "Box plots"]),
+        (lehr.HDBSCAN(10), ["Clusters", "How sure", "Box plots"]),
+    ],
+    ids=lambda value: type(value).__name__ if hasattr(value, "fit") else "",
+)
+def test_a_browser_draws_the_page_from_disk_31(chromium, model, headings, rows, tmp_path):
+    fitted = clone(model).fit(rows)
+    fitted.show(rows).save(tmp_path / "page.html")
+    elements, said = in_browser(chromium, tmp_path / "page.html")
+    assert said == []
+    assert len(re.findall(r"<canvas [^>]*width=\"[1-9]", elements)) == 1 and elements.count("<svg") > 5
+    found = [re.sub(r"<[^>]*>", "", heading) for heading in re.findall(r"<h[23][^>]*>(.*?)</h[23]>", elements, re.DOTALL)]
+    assert [heading for heading in headings if not any(other.startswith(heading) for other in found)] == []
+    if "Clusters" in headings:
+        text = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", elements))
+        sizes = np.bincount(fitted.labels_)
+        assert [f"Cluster {number} {size} {size / 1.2:.0f} %" in text for number, size in enumerate(sizes)] == [True] * 4
+
+
+@pytest.mark.thread_unsafe(reason="a browser for each thread would take more memory than a test machine has")
+def test_a_browser_draws_the_cell_of_a_notebook_31(chromium, rows, tmp_path):
+    cell = lehr.DAClustering(4).fit(rows).show(rows)._repr_html_()
+    # The frame has another origin, so only Chromium's log tells what goes wrong in it.
+    (tmp_path / "notebook.html").write_text(f"<!doctype html><title>notebook</title>{cell}")
+    elements, said = in_browser(chromium, tmp_path / "notebook.html")
+    assert said == [] and elements.count("<iframe") == 1
+    # A script that the policy does not allow is reported, so silence above means that nothing was refused.
+    (tmp_path / "wrong.html").write_text(f"<!doctype html><title>notebook</title>{cell.replace('sha256-', 'sha256-A', 1)}")
+    _, said = in_browser(chromium, tmp_path / "wrong.html")
+    assert any("Content Security Policy" in line for line in said)
 
 
 @pytest.mark.parametrize("model", [lehr.DAClustering(4), lehr.DAGaussianMixture(4), lehr.PairwiseClustering(4), lehr.HDBSCAN(10)], ids=lambda model: type(model).__name__)

@@ -48,7 +48,7 @@ export function Dendrogram({ title, leaves, joins, cut }: DendrogramFigure) {
     const [one, two, x] = [nodes[left], nodes[other], across(height)];
     nodes.push({ x, y: (one.y + two.y) / 2, items: one.items + two.items });
     return (
-      <path key={number} d={`M${one.x} ${one.y}H${x}V${two.y}H${two.x}`} style={{ stroke: colour(cluster), strokeWidth: at.value === number ? 3 : 1.4 }}
+      <path key={number} d={`M${one.x} ${one.y}H${x}V${two.y}H${two.x}`} stroke={colour(cluster)} stroke-width={at.value === number ? 3 : 1.4}
         onPointerEnter={() => (at.value = number)} />
     );
   });
@@ -76,7 +76,7 @@ export function Dendrogram({ title, leaves, joins, cut }: DendrogramFigure) {
         {leaves.map(({ name, cluster }, leaf) => (
           <text key={leaf} class="leaf" x={right + 8} y={ROOM.top + LINE * (leaf + 0.5) + 4}>
             <title>{name}</title>
-            <tspan style={{ fill: colour(cluster) }}>■ </tspan>
+            <tspan fill={colour(cluster)}>■ </tspan>
             {short(name)}
           </text>
         ))}

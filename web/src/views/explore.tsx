@@ -68,7 +68,7 @@ export default function Explore() {
         <div class="tools choices">{choice}</div>
         <p class="empty">
           {data ? `There is no data set "${data}" any more. ` : ''}
-          {names.length ? 'Choose a data set with at least two columns of numbers.' : 'No data set has two columns of numbers yet. Bring one in under Data.'}
+          {names.length ? 'Choose a data set with at least two columns of numbers.' : 'No data set has two columns of numbers yet: bring one in under Data.'}
         </p>
       </section>
     );
@@ -79,7 +79,7 @@ export default function Explore() {
       <section class="card">
         <div class="tools choices">{choice}</div>
         <p class="empty">
-          {data} has fewer than two columns of numbers, so its rows have no positions. {map ? 'There is a map of them: ' : 'Look at them as a table: '}
+          {data} has fewer than two columns of numbers, so its rows have no positions. {map ? 'There is a map of them: ' : 'See them as a table: '}
           {map ? <a href={written('explore', { data: map })}>{map}</a> : <a href={written('data', { set: data })}>{data}</a>}
         </p>
       </section>
@@ -100,6 +100,8 @@ interface Read {
   /// The data set, and then the data sets from which its rows come.
   parts: Part[];
   every: number;
+  /// The nodes of a topographic map, if the rows are on one.
+  nodes: Columns | null;
   labels: { source: LabelSource; colouring: Colouring } | null;
 }
 
@@ -133,6 +135,21 @@ export function joined(parts: Part[]): Columns {
   return { rows: parts[0].columns.rows, columns: [...found.values()] };
 }
 
+/// Returns the background of a topographic map, which its nodes give: how far the map is stretched at each of them.
+function groundOf({ rows, columns }: Columns): Pick<Layout, 'ground' | 'note'> {
+  const of = (name: string) => columns.find((one) => one.name === name)?.values as Float64Array | undefined;
+  if (of('z3')) return {};
+  const logs = Array.from(of('magnification')!, (factor) => Math.log(factor + 1e-300));
+  const [least, most] = [Math.min(...logs), Math.max(...logs)];
+  const side = new Set(of('z1')).size;
+  const upwards = rows / side;
+  const high = [side, upwards].map((many) => (many > 1 ? many / (many - 1) : 1)) as [number, number];
+  return {
+    ground: { columns: side, rows: upwards, low: [-high[0], -high[1]], high, shade: logs.map((one) => (one - least) / (most - least || 1)) },
+    note: `Darker where the map is stretched: from ${figure(Math.exp(least), 3)} to ${figure(Math.exp(most), 3)}, logarithmic.`,
+  };
+}
+
 /// Shows the progress of reading. It is a separate component, so each new piece redraws nothing else.
 function Reading({ done, rows }: { done: Signal<number>; rows: number }) {
   return <><progress max={rows} value={done.value} aria-label="Rows read" /> {count(done.value)} of {count(rows)} rows</>;
@@ -145,7 +162,7 @@ function Loaded({ path, name, dataset, choice }: { path: string; name: string; d
   useEffect(() => {
     const stop = new AbortController();
     if (dataset.bytes > BYTES_MAX) {
-      error.value = `${name} has ${figure(dataset.bytes / 1e6, 3)} MB of values; the page takes ${BYTES_MAX / 1e6} MB. Bring in fewer columns, or fewer rows.`;
+      error.value = `${name} has ${figure(dataset.bytes / 1e6, 3)} MB of values; the page takes ${BYTES_MAX / 1e6} MB: bring in fewer columns or rows.`;
       return;
     }
     const load = async (every: number): Promise<Read> => {
@@ -154,12 +171,15 @@ function Loaded({ path, name, dataset, choice }: { path: string; name: string; d
       // If the labels cannot be read, the scene reports the error.
       const { datasets } = known.peek();
       const read = async (one: string): Promise<Part[]> => [{ name: one, dataset: datasets[one], columns: await readColumns(path, one, (rows) => one === name && (done.value = rows), stop.signal, { every }) }];
-      const [colouring, own, ...others] = await Promise.all([
+      const { places, nodes } = known.peek().makers.get(name)?.outputs ?? {};
+      const [colouring, stretched, own, ...others] = await Promise.all([
         source?.load(stop.signal).catch(() => null),
+        // Without its nodes, a map has no background.
+        places === name && datasets[nodes] ? readColumns(path, nodes, () => {}, stop.signal).catch(() => null) : null,
         // Without the other columns, the rows can still be drawn.
         ...partsOf(name).map((one, at) => (at ? read(one).catch(() => []) : read(one))),
       ]);
-      return { parts: [...own, ...others.flat()], every, labels: source && colouring ? { source, colouring } : null };
+      return { parts: [...own, ...others.flat()], every, nodes: stretched, labels: source && colouring ? { source, colouring } : null };
     };
     const show = (found: Read) => {
       if (!stop.signal.aborted) read.value = found;
@@ -200,7 +220,7 @@ function labelSources(path: string, name: string, dataset: Dataset, every: numbe
       // Positions whose origin is unknown may belong to any job of as many rows.
       const isRelated = areRelated(known.value, labels, name);
       if (!isRelated && !(known.value.maps.includes(name) && lineage(known.value, name).length === 1)) continue;
-      const title = `clusters of ${id}`;
+      const title = `${job.outputs.components ? 'components' : 'clusters'} of ${id}`;
       const load = async (signal: AbortSignal) => {
         const read = (table: string | undefined, columns?: string[]) => (table && datasets[table]?.rows ? readColumns(path, table, () => {}, signal, { columns, every: table === labels ? every : 1 }) : null);
         const columns = table.columns.map((column) => column.name).filter((column) => /^(cluster|component|probability)$/.test(column));
@@ -228,7 +248,7 @@ const DESCRIPTION_MAX = 2000;
 const PROJECTIONS: [string, string, number][] = [['axes2', 'principal axes', 2], ['axes3', 'three principal axes', 3]];
 
 function Explored({ path, name, dataset, read, choice, progress }: { path: string; name: string; dataset: Dataset; read: Read; choice: preact.JSX.Element; progress: preact.JSX.Element }) {
-  const { parts, every, labels } = read;
+  const { parts, every, nodes, labels } = read;
   const fixed = useMemo(() => {
     const columns = joined(parts);
     // The last part has the data that users brought in. A saved selection has its columns, so that methods can run on it.
@@ -247,7 +267,9 @@ function Explored({ path, name, dataset, read, choice, progress }: { path: strin
       return (await upload(path, target, isTable ? 'table' : 'csv', reading, csv, { description: description.slice(0, DESCRIPTION_MAX) }, () => {}, new AbortController().signal)).rows;
     };
     const axes = known.peek().maps.includes(name) ? parts[0].columns.columns.filter((column) => column.kind !== 'text' && /^([xyz]|[xz]\d+)$/.test(column.name)) : [];
-    const layouts: Layout[] = axes.length >= 2 ? [{ key: 'map', title: 'map', x: axes[0], y: axes[1], z: axes[2], isEqual: true }] : [];
+    // A map of one dimension is drawn as a line.
+    const [x, y = nodes && ({ name: '', kind: 'number', values: new Float64Array(dataset.rows) } as Column), z] = axes;
+    const layouts: Layout[] = x && y ? [{ key: 'map', title: 'map', x, y, z, isEqual: true, ...(nodes && groundOf(nodes)) }] : [];
     const measured = base.columns.columns.filter((column): column is NumberColumn => column.kind !== 'text' && column.name !== id && column.name !== weights);
     const shown = measured.find((column) => !axes.includes(column));
     const make = async (stop: AbortSignal) => {

@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import type { Theme } from '../colour/palette.ts';
 import { groupColour, type Colouring, type Group } from '../state/clusters.ts';
 import { howOf, type How } from '../state/selection.ts';
-import { count, figure } from '../state/words.ts';
+import { capital, count, figure } from '../state/words.ts';
 import { Icon } from './icon.tsx';
 
 /// The maximum number of groups listed before the user asks for the rest.
@@ -12,9 +12,14 @@ const LISTED = 40;
 /// The maximum number of clusters named as the first that a cluster would merge with.
 const PARTNERS_LISTED = 6;
 
+/// Returns what the groups of a job are called: `Cluster` or `Component`, as in `components of mixture-1`. Classes and values of a column have names of their own.
+export function wordOf(title: string): string | undefined {
+  return /^(Cluster|Component)s?\b/.exec(capital(title))?.[1];
+}
+
 /// Returns the title of a group outside the list, such as `Cluster 3`.
-export function titleOfGroup({ number, name, isMerged, isNamed }: Group, isOfJob: boolean): string {
-  return number < 0 || !isOfJob || isNamed || (name !== String(number) && !isMerged) ? name : `${isMerged ? 'Clusters' : 'Cluster'} ${name}`;
+export function titleOfGroup({ number, name, isMerged, isNamed }: Group, word: string | undefined): string {
+  return number < 0 || !word || isNamed || (name !== String(number) && !isMerged) ? name : `${word}${isMerged ? 's' : ''} ${name}`;
 }
 
 /// Describes the mean probability of a cluster's rows, and the first few clusters that it would merge with.
@@ -25,12 +30,13 @@ function certaintyOf({ probability, partners }: Group): string {
   return [probability !== undefined && `mean probability ${probability.toFixed(2)}`, listed.length > 0 && `would merge with ${new Intl.ListFormat('en-GB').format(listed)}`].filter(Boolean).join('; ');
 }
 
-export function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, most, total, hide, rename, merge, choose, reach }: {
+export function Groups({ suffix, grouping, rows, theme, hidden, word, most, total, hide, rename, merge, choose, reach }: {
   /// The number of clusters if they can be merged to show fewer, or else 0.
   most: number; merge: (clusters: number) => void; suffix: string; grouping: Colouring; rows: number;
   /// The number of selected rows, and a function that goes to them.
-  total: number; reach: () => void; theme: Theme; hidden: Set<number>; isOfJob: boolean; hide: (next: Set<number>) => void; rename: (group: Group, name: string) => void; choose: (group: number, how: How) => void;
+  total: number; reach: () => void; theme: Theme; hidden: Set<number>; word: string | undefined; hide: (next: Set<number>) => void; rename: (group: Group, name: string) => void; choose: (group: number, how: How) => void;
 }) {
+  const called = word ? `${word}s` : grouping.title;
   const isAll = useSignal(false);
   const renaming = useSignal<number | null>(null);
   const search = useSignal('');
@@ -47,7 +53,7 @@ export function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, most, t
   return (
     <section class="card" aria-labelledby={`groups${suffix}`}>
       <div class="head tight">
-        <h2 id={`groups${suffix}`}>{isOfJob ? 'Clusters' : grouping.title} <span class="soft">{count(number)}</span></h2>
+        <h2 id={`groups${suffix}`}>{called} <span class="soft">{count(number)}</span></h2>
         {hidden.size > 0 && <button type="button" onClick={() => hide(new Set())}>Show all</button>}
       </div>
       {most > 2 && (
@@ -58,18 +64,18 @@ export function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, most, t
       )}
       {grouping.groups.length > LISTED && (
         <label>
-          <span class="unseen">Search {isOfJob ? 'clusters' : grouping.title}</span>
+          <span class="unseen">Search {called}</span>
           <input type="search" placeholder="Search" value={search.value} onInput={(event) => (search.value = event.currentTarget.value)} />
         </label>
       )}
-      {isOfJob && all.length === 1 && most < 2 && <p class="note">No groups found: all rows are one group.</p>}
+      {word && all.length === 1 && most < 2 && <p class="note">No groups found: all rows are one group.</p>}
       <p class="note">
         {total ? <button type="button" class="link" onClick={reach}>{count(total)} rows selected: see and export them</button> : 'Click a group to select its rows.'}
       </p>
       <ul class="groups">
         {listed.map((at) => {
           const group = grouping.groups[at];
-          const title = titleOfGroup(group, isOfJob);
+          const title = titleOfGroup(group, word);
           const certainty = certaintyOf(group);
           if (renaming.value === group.number) {
             return (
@@ -103,7 +109,7 @@ export function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, most, t
                 {group.about && all.length > 1 && <small>{group.about}</small>}
                 {certainty && <small>{certainty}</small>}
               </button>
-              {isOfJob && group.number >= 0 && (
+              {word && group.number >= 0 && (
                 <button type="button" class="bare" title={`Rename ${title}`} aria-label={`Rename ${title}`} onClick={() => (renaming.value = group.number)}><Icon name="pen" /></button>
               )}
               <button type="button" class="bare" aria-pressed={isOnly(at)} title={`Show only ${title}`} aria-label={`Show only ${title}`} onClick={() => hide(isOnly(at) ? new Set() : new Set(all.filter((one) => one !== at)))}>
@@ -117,7 +123,7 @@ export function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, most, t
         })}
       </ul>
       <p class="note icons">
-        {isOfJob && <><Icon name="pen" /> rename </>}<Icon name="only" /> show only <Icon name="shown" /> hide
+        {word && <><Icon name="pen" /> rename </>}<Icon name="only" /> show only <Icon name="shown" /> hide
       </p>
       {found.length > listed.length && <button type="button" onClick={() => (isAll.value = true)}>Show all {count(found.length)}</button>}
     </section>

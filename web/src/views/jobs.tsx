@@ -28,7 +28,7 @@ interface Listed {
 const PAGE = 50;
 
 /// The tables of a result that come first, in this order.
-const ORDER = ['centers', 'clusters', 'components', 'outliers', 'marks', 'numbers', 'labels'];
+const ORDER = ['centers', 'clusters', 'components', 'places', 'outliers', 'marks', 'numbers', 'labels'];
 /// Titles of the tables of results whose names are hard to understand.
 const TITLES: Record<string, string> = { centers: 'clusters', history: 'each step', labels: 'cluster of each row', shepard: 'distances before and after', marks: 'what sets them apart', numbers: 'other numbers of clusters' };
 

@@ -17,7 +17,7 @@ import type { Degrees, Ground, Handle, Outline, Tool } from './cloud.tsx';
 import { Compare, type Kept } from './compare.tsx';
 import { Trouble } from './fault.tsx';
 import { Axes, frameOf, viewsOf } from './frame.tsx';
-import { Groups, titleOfGroup } from './groups.tsx';
+import { Groups, titleOfGroup, wordOf } from './groups.tsx';
 import type { Outliers } from './outliers.tsx';
 import { Picked } from './picked.tsx';
 import { Hint, Picture } from './picture.tsx';
@@ -198,7 +198,10 @@ export function Scene({ source, settings, settle, choice, asked }: {
   const ofGroup = function* (group: number) {
     for (let row = 0; row < columns.rows; row++) if (grouping!.groupOf[row] === group) yield row;
   };
-  const chooseGroup = (group: number, how: How) => choose(ofGroup(group), how, `${labels ? 'cluster ' : `${grouping!.title} `}${grouping!.groups[group].name}`);
+  const word = labels && grouping ? wordOf(grouping.title) : undefined;
+  /// Returns how the rows of a group were selected, such as `cluster 3`.
+  const stepOf = (group: number) => `${word?.toLowerCase() ?? grouping!.title} ${grouping!.groups[group].name}`;
+  const chooseGroup = (group: number, how: How) => choose(ofGroup(group), how, stepOf(group));
   const chooseBelow = (limit: number, how: How) => choose(below(grouping!, limit), how, `probability below ${limit}`);
   const hideChosen = () => {
     if (!chosen.value || !grouping) return;
@@ -229,7 +232,7 @@ export function Scene({ source, settings, settle, choice, asked }: {
   useEffect(() => {
     if (!asking || !grouping) return;
     const group = grouping.groups.findIndex((one) => one.number === asking.group);
-    if (group >= 0) choose(ofGroup(group), 'replace', `cluster ${grouping.groups[group].name}`);
+    if (group >= 0) choose(ofGroup(group), 'replace', stepOf(group));
   }, [asking]);
 
   // Box plots go below the picture, beside the list of groups if the list is longer.
@@ -252,7 +255,7 @@ export function Scene({ source, settings, settle, choice, asked }: {
   };
   const hint = (row: number) => {
     const cluster = grouping?.groups.length ? groupName(row) : '';
-    const title = cluster && cluster !== NO_CLUSTER && cluster !== NO_VALUE ? `${labels ? 'Cluster ' : ''}${cluster} · ${titleOf(row)}` : titleOf(row);
+    const title = cluster && cluster !== NO_CLUSTER && cluster !== NO_VALUE ? `${word ? `${word} ` : ''}${cluster} · ${titleOf(row)}` : titleOf(row);
     return { title, text: `${grouping?.isSure ? `probability ${figure(grouping.probability![row], 3)} · ` : ''}${describe(row)}`, colour: rowColour(grouping, row, theme) };
   };
   const chooseAll = function* () {
@@ -306,7 +309,7 @@ export function Scene({ source, settings, settle, choice, asked }: {
         )}
         {grouping?.isSure && <Sure suffix={suffix} grouping={grouping} theme={theme} choose={chooseBelow} />}
         {grouping && grouping.groups.length > 0 && (
-          <Groups suffix={suffix} grouping={grouping} rows={columns.rows} theme={theme} hidden={hidden} isOfJob={labels !== undefined}
+          <Groups suffix={suffix} grouping={grouping} rows={columns.rows} theme={theme} hidden={hidden} word={word}
             hide={hide} rename={rename} total={total} reach={() => reach('chosen')}
             most={most} merge={(clusters) => settle({ merged: clusters < most ? String(clusters) : null })} choose={chooseGroup} />
         )}
@@ -325,7 +328,7 @@ export function Scene({ source, settings, settle, choice, asked }: {
         </>}
       </aside>
       {hasBoxes && (
-        <Boxes suffix={suffix} columns={usable} grouping={grouping} hidden={hidden} theme={theme} column={settings.box} settle={(box) => settle({ box })} nameOf={(group) => titleOfGroup(grouping.groups[group], labels !== undefined)}
+        <Boxes suffix={suffix} columns={usable} grouping={grouping} hidden={hidden} theme={theme} column={settings.box} settle={(box) => settle({ box })} nameOf={(group) => titleOfGroup(grouping.groups[group], word)}
           choose={chooseGroup} />
       )}
       {kept.value && (
@@ -348,7 +351,7 @@ function Colours({ columns, sources, colourKey, settle }: { columns: Columns; so
         {sources.map((one) => (
           <Fragment key={one.key}>
             <option value={one.key}>{one.title}</option>
-            {one.hasProbability && <option value={SURE + one.key}>how sure: {one.title.replace('clusters of ', '')}</option>}
+            {one.hasProbability && <option value={SURE + one.key}>how sure: {one.title.replace(/^\w+ of /, '')}</option>}
           </Fragment>
         ))}
         {columns.columns.map((column) => <option key={column.name} value={`column:${column.name}`}>column {column.name}</option>)}

@@ -73,12 +73,23 @@ test('the page of a job of every method opens what can be drawn, and offers noth
   const ofTable = await node.job('/pairwise', { input: { matrix: table.matrix, items: table.items }, options: { clusters: 3 } });
   expect(await explore('/pairwise', ofTable, 'points')).toBe(`clusters of ${ofTable}`);
   await page.getByRole('heading', { name: 'Clusters 3' }).waitFor();
-  for (const [service, options] of [['/clustering', { clusters: 3 }], ['/mixture', { components: 3 }]] as const) {
+  for (const [service, options, word] of [['/clustering', { clusters: 3 }, 'Cluster'], ['/mixture', { components: 3 }, 'Component']] as const) {
     const job = await node.job(service, { input: 'points', options });
-    expect(await explore(service, job, 'points')).toBe(`clusters of ${job}`);
+    expect(await explore(service, job, 'points')).toBe(`${word.toLowerCase()}s of ${job}`);
+    await page.getByRole('heading', { name: `${word}s 3` }).waitFor();
+    await page.getByRole('button', { name: new RegExp(`^${word} 0 20 `) }).waitFor();
   }
-  const gtm = await node.job('/gtm', { input: 'points' });
-  await explore('/gtm', gtm, `${gtm}/places`);
+  // A topographic map has its stretch below the points; a map of one dimension is a line.
+  for (const [dimensions, cells] of [[2, 64], [1, 8]]) {
+    const gtm = await node.job('/gtm', { input: 'points', options: { dimensions, nodes: 8, basis: 4 } });
+    await open('/gtm', gtm);
+    // The page of a map begins with the positions of its rows.
+    await page.getByRole('button', { name: 'places', exact: true, pressed: true }).waitFor();
+    await explore('/gtm', gtm, `${gtm}/places`);
+    expect(await page.getByRole('combobox', { name: /^View/ }).inputValue()).toBe('map');
+    await expect.poll(() => page.locator('.ground rect').count()).toBe(cells);
+    await page.getByText(/^Darker where the map is stretched: from [\d.e−-]+ to /).waitFor();
+  }
   const minibatch = await node.job('/minibatch', { input: 'points', options: { clusters: 3 } });
   expect(await (await open('/minibatch', minibatch)).count()).toBe(0);
   expect(await (await open('/distances', 'distances-1')).count()).toBe(0);

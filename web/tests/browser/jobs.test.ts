@@ -43,11 +43,16 @@ test('a running job shows its progress, the time that is left and its curves, un
   await node.ask('/datasets:upload?name=many', points(60_000));
   await node.ask('/datasets:upload?name=some', points(15_000));
   // Jobs of half a minute and more.
-  const jobs: [string, string, object, RegExp][] = [
+  await node.ask('/datasets:upload?name=compared', points(8000));
+  const distances = await node.job('/distances', { input: 'compared' });
+  const { matrix, items } = (await node.ask('/distances')).jobs[distances].outputs;
+  const jobs: [string, string | object, object, RegExp][] = [
     ['/clustering', 'many', { clusters: 300 }, /^Free energy over temperature: \d+ points/],
     ['/clustering', 'many', { clusters: 300, method: 'kmeans' }, /^Mean cost over sweeps: \d+ points/],
     ['/mixture', 'many', { components: 40 }, /^Components over temperature: \d+ points/],
     ['/gtm', 'some', { nodes: 16 }, /^Objective over temperature: \d+ points/],
+    ['/pairwise', { matrix, items }, { clusters: 60 }, /^Free energy over temperature: \d+ points/],
+    ['/embedding', { matrix, items }, { annealed: true }, /^Stress over temperature: \d+ points/],
   ];
   for (const [service, input, options, curve] of jobs) {
     const { job } = await node.ask(`${service}:run`, { input, options });

@@ -2,7 +2,7 @@
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Node, openBrowser, openPage, points, reached } from './world.ts';
+import { Node, openBrowser, openPage, points, reached, textOf } from './world.ts';
 
 let browser: Browser;
 let node: Node;
@@ -36,7 +36,38 @@ test('everything can be reached by the keyboard alone', async () => {
   await reach(/^BUTTON Cluster 0/);
   await page.keyboard.press('Enter');
   await page.locator('#chosen').waitFor();
+  await reach(/^BUTTON Rename Cluster 0/);
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type('first');
+  await page.keyboard.press('Enter');
+  await reach(/^BUTTON Hide first/);
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.locator('.groups li.off').count()).toBe(1);
+  await page.keyboard.press('Enter');
   await reach(/^BUTTON Export CSV/);
+  const saved = textOf(page.waitForEvent('download'));
+  await page.keyboard.press('Enter');
+  expect((await saved).trim().split('\n')).toHaveLength(301);
+  // The replay of an annealing, and the number of clusters to keep.
+  await reached(page, /^A Jobs$/, 600);
+  await page.keyboard.press('Enter');
+  await reach(/^A clustering-1/);
+  await page.keyboard.press('Enter');
+  await page.getByRole('slider', { name: 'Temperature' }).waitFor();
+  await reach(/^INPUT Temperature/);
+  await page.keyboard.press('End');
+  const step = await page.getByRole('slider', { name: 'Temperature' }).getAttribute('aria-valuetext');
+  await page.keyboard.press('Home');
+  expect(await page.getByRole('slider', { name: 'Temperature' }).getAttribute('aria-valuetext')).not.toBe(step);
+  await reach(/^BUTTON Keep/);
+  // A service of the node opens.
+  await reach(/^A Node$/);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Services' }).waitFor();
+  await reach(/^BUTTON \/datasets/);
+  await page.keyboard.press('Enter');
+  await page.getByRole('region', { name: 'Ports of /datasets' }).waitFor();
   expect(wrongs).toEqual([]);
   await context.close();
 });

@@ -37,7 +37,13 @@ test('services open with their operations, ports and subscribers', async () => {
   expect(await page.getByText('Operations:').innerText()).toContain('upload');
   // Each worker has a row, and together they have run tasks.
   const workers = page.getByRole('region', { name: /^Workers of / }).locator('tbody tr');
-  expect(await workers.count()).toBeGreaterThan(0);
+  const run = (await workers.locator('td:nth-child(4)').allInnerTexts()).map((text) => Number(text.replaceAll(',', '')));
+  expect([run.length > 0, run.reduce((sum, one) => sum + one, 0) > 0]).toEqual([true, true]);
+  await page.getByText(/^Subscriber .*: \d+ changes wait, \d+ missed$/).first().waitFor();
+  const faults = page.getByRole('region', { name: 'Services', exact: true }).getByRole('row').filter({ has: page.getByRole('button', { name: '/datasets', exact: true }) }).locator('td').last();
+  const before = Number(await faults.innerText());
+  await expect(node.ask('/datasets:read', { name: 'absent', rows: [0, 1] })).rejects.toThrow();
+  await expect.poll(async () => Number(await faults.innerText())).toBe(before + 1);
   expect(await axe(page)).toEqual([]);
   await page.getByRole('button', { name: '/datasets', exact: true }).click();
   await expect.poll(() => ports.count()).toBe(0);
@@ -45,14 +51,14 @@ test('services open with their operations, ports and subscribers', async () => {
   await context.close();
 });
 
-test('requests that wait for a busy service are shown with the age of the oldest', async () => {
+test('requests that wait for a busy service are shown with how long they have waited', async () => {
   const busy = await new Node(['--threads', '1']).start();
   const { page, context, wrongs } = await openPage(browser, busy, '#/node');
   await page.getByText('No handler waits, and no port has items.').waitFor();
   await busy.ask('/datasets:upload?name=points&id=name', points(60_000));
   const { job } = await busy.ask('/clustering:run', { input: 'points', options: { clusters: 40, columns: ['x', 'y', 'z'] } });
   const over = busy.ask('/clustering:wait', { job }).catch(() => null);
-  await page.getByText(/^\/clustering:wait waits/).waitFor();
+  await page.getByText(/^\/clustering:wait waits \d/).waitFor();
   await busy.ask('/clustering:cancel', { job });
   await over;
   expect(wrongs).toEqual([]);
@@ -112,11 +118,11 @@ test('the time line of a traced run shows what each rank did, and what it did at
   await line.waitFor();
   expect(await page.getByText('This is not a trace of a run.').count()).toBe(0);
   expect(await line.locator('path').count()).toBe(6);
-  // The shares of a rank are at most the whole time.
+  // The shares of a rank are at most the whole time, and less while other programs have the processors.
   const shares = page.getByRole('region', { name: 'Shares of time by rank' }).locator('tbody tr');
   for (const row of await shares.allInnerTexts()) {
     const sum = [...row.matchAll(/([\d.]+) %/g)].reduce((sum, [, share]) => sum + Number(share), 0);
-    expect(sum).toBeGreaterThan(20);
+    expect(sum).toBeGreaterThan(2);
     expect(sum).toBeLessThanOrEqual(100.2);
   }
   // By the keyboard: closer, later, and back to the whole run.

@@ -9,7 +9,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { growth, stays } from '../../src/state/course.ts';
 import type { Figure } from '../../src/state/report.ts';
-import { axe, COMMAND, openBrowser, overlapping, points, renewReport, towns, watchFile } from './world.ts';
+import { axe, COMMAND, openBrowser, overlapping, points, renewReport, savePictures, towns, watchFiles } from './world.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lehr-report-'));
 const DATASETS = fileURLToPath(new URL('../../../datasets', import.meta.url));
@@ -74,7 +74,7 @@ afterAll(async () => {
 async function open(report: string, options: BrowserContextOptions = {}): Promise<{ page: Page; wrongs: string[]; close: () => Promise<void> }> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
-  const wrongs = await watchFile(page, context);
+  const wrongs = await watchFiles(context);
   renewReport(join(folder, report, 'report.html'));
   await page.goto(`file://${folder}/${report}/report.html`);
   return { page, wrongs, close: () => context.close() };
@@ -216,13 +216,22 @@ test('a cluster is picked in the table or the list, its rows have their names, a
   await page.getByRole('textbox', { name: /^New name/ }).fill('<b>first</b>');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: /^<b>first<\/b>/ }).waitFor();
-  // A point under the middle of the picture has a name and values.
-  await page.getByRole('application').focus();
-  await page.keyboard.press('Enter');
-  await page.locator('#picked').waitFor();
-  expect(await page.locator('section[aria-labelledby=picked] dt').allInnerTexts()).toContain('x');
   expect(wrongs).toEqual([]);
   await close();
+  // The row nearest to the middle of the picture has its name and its values, in every report of rows.
+  for (const report of ['cluster', 'kmeans', 'mixture', 'gtm']) {
+    const { page, close } = await open(report);
+    await page.getByRole('application').focus();
+    await page.keyboard.press('Enter');
+    const name = await page.locator('#picked').innerText();
+    const row = rows().split('\n').find((line) => line.startsWith(`${name},`));
+    expect(row, `${report}: ${name}`).toBeDefined();
+    const picked = page.locator('section[aria-labelledby=picked]');
+    const value = (of: string) => picked.locator('div', { has: page.locator('dt', { hasText: new RegExp(`^${of}$`) }) }).locator('dd').innerText();
+    const shown = await Promise.all(['x', 'y', 'z'].map(async (of) => Number((await value(of)).replaceAll(',', '').replace('−', '-'))));
+    row!.split(',').slice(1).forEach((text, at) => expect(shown[at], `${report}: ${name}`).toBeCloseTo(Number(text), 2));
+    await close();
+  }
 });
 
 test('a report shows several pictures with one selection, on a phone too', async () => {
@@ -242,6 +251,7 @@ test('a report shows several pictures with one selection, on a phone too', async
 test('a map is coloured by each of two columns that some items have, by classes and on a scale', async () => {
   const { page, wrongs, close } = await open('known');
   await page.getByRole('button', { name: /^<b>a<\/b> 150/ }).waitFor();
+  await page.getByRole('heading', { name: 'kind 1', exact: true }).waitFor();
   await page.getByRole('button', { name: /^no value 151/ }).click();
   await page.getByRole('heading', { name: '151 rows selected' }).waitFor();
   await page.getByLabel('Colour').first().selectOption('column:size');
@@ -351,30 +361,42 @@ test('tables are sorted by their heads, and back', async () => {
   await close();
 });
 
-test('every figure is saved as PNG and as SVG that needs no style', async () => {
-  for (const report of ['mixture', 'towns', 'gtm', 'pairwise', 'embed']) {
+test('every figure of every report is saved as SVG that draws something and needs no style, and one as PNG', async () => {
+  for (const report of REPORTS) {
     const { page, wrongs, close } = await open(report);
     await page.locator('.figure svg').first().waitFor();
-    const buttons = page.getByRole('button', { name: /^Save .* as (PNG|SVG)$/ });
+    await unfold(page);
+    const buttons = page.getByRole('button', { name: /^Save .* as PNG$/ });
     const number = await buttons.count();
-    expect(number, report).toBeGreaterThanOrEqual(4);
-    for (let at = 0; at < Math.min(number, 6); at++) {
-      const saved = page.waitForEvent('download');
-      await buttons.nth(at).click();
-      const download = await saved;
-      const bytes = readFileSync(await download.path());
-      if (download.suggestedFilename().endsWith('.png')) {
-        expect(bytes.subarray(1, 4).toString('latin1')).toBe('PNG');
-        expect(bytes.length).toBeGreaterThan(1000);
-      } else {
-        const text = bytes.toString('utf8');
-        expect(text).toMatch(/^<svg [^>]*xmlns=/);
-        expect(text).not.toContain('var(--');
-      }
-    }
+    expect(number, report).toBeGreaterThanOrEqual(1);
+    expect(await savePictures(page), report).toHaveLength(number);
+    // A PNG is drawn from the SVG, so one of them is enough.
+    const saved = page.waitForEvent('download');
+    await buttons.last().click();
+    const bytes = readFileSync(await (await saved).path());
+    expect(bytes.subarray(1, 4).toString('latin1'), report).toBe('PNG');
+    expect(bytes.length, report).toBeGreaterThan(500);
     expect(wrongs).toEqual([]);
     await close();
   }
+}, 240_000);
+
+test('a topographic map has its stretch below the points, and a mixture its ellipses, which hide with their components', async () => {
+  const map = await open('gtm');
+  await map.page.getByRole('application').waitFor();
+  expect(await map.page.locator('.ground rect').count()).toBe(64);
+  await map.close();
+  const mixture = await open('mixture');
+  const { page } = mixture;
+  await page.getByRole('heading', { name: /^Components \d/ }).waitFor();
+  const number = await page.locator('.groups li').count();
+  // Two ellipses for each component: at one and at two standard deviations.
+  const drawn = () => page.locator('.outlines path').count();
+  expect([number > 1, await drawn()]).toEqual([true, 2 * number]);
+  await page.getByRole('button', { name: 'Hide Component 0' }).click();
+  await expect.poll(drawn).toBe(2 * number - 2);
+  expect([map.wrongs, mixture.wrongs]).toEqual([[], []]);
+  await mixture.close();
 });
 
 /// Returns the name and the number of rows of each table that a figure has.

@@ -55,6 +55,14 @@ test('jobs of a workflow are opened in Explore, and steps stand in the order in 
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await expect.poll(() => page.locator('.graph g.done').count(), { timeout: 20_000 }).toBe(2);
   expect(await page.locator('.step b').allInnerTexts()).toEqual(['a-cluster', 'end']);
+  // On the time line, the first step begins at the left and takes nearly all of the run; the last one begins where it ends.
+  const bars = await page.locator('.step .bar').evaluateAll((tracks) => tracks.map((track) => {
+    const [{ left, width }, own] = [track.getBoundingClientRect(), track.querySelector('i')?.getBoundingClientRect()];
+    return own && [(own.left - left) / width, (own.right - left) / width];
+  }));
+  expect(bars[0]![0]).toBeCloseTo(0, 1);
+  expect(bars[0]![1]).toBeGreaterThan(0.5);
+  if (bars[1]) expect(bars[1][0]).toBeGreaterThanOrEqual(bars[0]![1] - 0.02);
   await page.getByText('2 answers').click();
   await page.getByRole('link', { name: /^Explore clustering-\d+$/ }).nth(1).click();
   await page.getByRole('heading', { name: 'Clusters 3' }).waitFor();

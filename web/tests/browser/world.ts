@@ -134,38 +134,39 @@ export interface Watched {
 export async function openPage(browser: Browser, node: Node, hash: string, options: BrowserContextOptions = {}): Promise<Watched> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
-  const wrongs = await watchPage(page, context, node);
+  const wrongs = await watchPages(context, node);
   await page.goto(`${node.address}/~/${hash}`);
   return { page, context, wrongs };
 }
 
-export async function watchPage(page: Page, context: BrowserContext, node: Node): Promise<string[]> {
+/// Notes what pages of a context do and should not, also those that open in new tabs.
+export async function watchPages(context: BrowserContext, node: Node): Promise<string[]> {
   // A test may close its page while the page still loads a file.
   const serve = (route: Route) => serveBuilt(route).catch((error) => {
     if (!/disposed|closed/.test(String(error))) throw error;
   });
   if (BUILT) await context.route(`${node.address}/~/*`, serve);
-  return watch(page, context, (url) => url.startsWith(node.address));
+  return watch(context, (url) => url.startsWith(node.address));
 }
 
-/// The same of a page from disk, which loads nothing but itself.
-export async function watchFile(page: Page, context: BrowserContext): Promise<string[]> {
-  return watch(page, context, (url) => url.startsWith('file://') && url.endsWith('/report.html'));
+/// The same of pages from disk, which load nothing but themselves.
+export async function watchFiles(context: BrowserContext): Promise<string[]> {
+  return watch(context, (url) => url.startsWith('file://') && url.endsWith('/report.html'));
 }
 
-async function watch(page: Page, context: BrowserContext, isOwn: (url: string) => boolean): Promise<string[]> {
+async function watch(context: BrowserContext, isOwn: (url: string) => boolean): Promise<string[]> {
   const wrongs: string[] = [];
   context.on('request', (request) => {
     const url = request.url();
     if (!isOwn(url) && !url.startsWith('blob:') && !url.startsWith('data:')) wrongs.push(`foreign request: ${url}`);
   });
-  page.on('pageerror', (error) => wrongs.push(`error: ${error.message}`));
-  page.on('dialog', (dialog) => {
+  context.on('weberror', (error) => wrongs.push(`error: ${error.error().message}`));
+  context.on('dialog', (dialog) => {
     wrongs.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  await page.exposeFunction('reportWrong', (text: string) => wrongs.push(text));
-  await page.addInitScript(() => {
+  await context.exposeFunction('reportWrong', (text: string) => wrongs.push(text));
+  await context.addInitScript(() => {
     addEventListener('securitypolicyviolation', (event) => (globalThis as any).reportWrong(`CSP: ${event.violatedDirective} ${event.blockedURI}`));
   });
   return wrongs;
@@ -242,9 +243,9 @@ export async function textOf(download: Promise<Download>): Promise<string> {
   return readFileSync(await (await download).path(), 'utf8');
 }
 
-/// Presses Tab until an element has the focus whose role and name match.
-export async function reached(page: Page, wanted: RegExp): Promise<void> {
-  for (let step = 0; step < 120; step++) {
+/// Presses Tab until an element has the focus whose role and name match. A table of selected rows has a stop for each of them.
+export async function reached(page: Page, wanted: RegExp, most = 120): Promise<void> {
+  for (let step = 0; step < most; step++) {
     await page.keyboard.press('Tab');
     const text = await page.evaluate(() => {
       const on = document.activeElement as HTMLElement | null;
@@ -277,7 +278,7 @@ export async function savePictures(page: Page): Promise<string[]> {
     const file = await saved;
     names.push(file.suggestedFilename());
     const text = readFileSync(await file.path(), 'utf8');
-    const [shapes, isStyled] = [text.match(/<(path|circle|rect|image|polygon)\b/g)?.length ?? 0, text.includes('var(--')];
+    const [shapes, isStyled] = [text.match(/<(path|line|circle|rect|image|polygon)\b/g)?.length ?? 0, text.includes('var(--')];
     // The first rectangle is the ground.
     if (!/^<svg [^>]*xmlns=/.test(text) || shapes < 2 || isStyled) throw new Error(`${file.suggestedFilename()}: ${text.slice(0, 400)}`);
   }

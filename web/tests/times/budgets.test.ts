@@ -206,11 +206,17 @@ test('the node of a page that watches', async () => {
     return during(() => node.ask('/clustering:wait', { job }));
   };
   for (let run = 0; run < Math.min(RUNS, 3); run++) {
-    note('idle', 'alone', await idle());
+    const alone = await idle();
+    note('idle', 'alone', alone);
+    note('inspected', 'alone', alone);
     note('job', 'alone', await working());
     const { page, context } = await openPage(browser, node, '#/jobs');
     await wait(2);
     note('idle', 'watched', await idle());
+    // The view of the node asks once a second, and the log with it.
+    await page.goto(`${node.address}/~/#/node`);
+    await wait(2);
+    note('inspected', 'watched', await idle());
     const { job } = await node.ask('/clustering:run', { input: 'plane', options: { clusters: CLUSTERS } });
     await page.goto(`${node.address}/~/#/jobs?service=/clustering&job=${job}`);
     note('job', 'watched', await during(() => node.ask('/clustering:wait', { job })));
