@@ -355,7 +355,7 @@ fn what_cannot_be_meant_is_refused_before_it_is_queued() {
             ),
             (
                 serde_json::json!({ "method": "kmeans", "clusters": 2, "starts": 0 }),
-                "n_init: expected at least 1, found 0",
+                "n_init: expected 1 to 1000000, found 0",
             ),
         ] {
             assert_eq!(refused(Order::new("line", &options(given))).await.reason(), reason);
