@@ -175,7 +175,7 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [whole(1)],
         "init": [one_of("k-means++", "random"), callable, "array-like"],
-        "n_init": [one_of("auto"), whole(1), None],
+        "n_init": [one_of("auto"), whole(1, 1_000_000), None],
         "max_iter": [whole(1)],
         "tol": [number(0, np.inf)],
         "algorithm": [one_of(*_ALGORITHMS)],
