@@ -15,8 +15,8 @@ NEAR = 1e-3
 NEAR_IN_NATS = 0.01
 LIKELIHOODS = ("mixtures", "topographic maps")
 # The contenders that are a single call without restarts, as users write it first.
-DEFAULTS = {"centres": "lehr DAClustering", "mixtures": "lehr DAGaussianMixture", "maps": "lehr SMACOF", "topographic maps": "lehr GTM"}
-TITLES = {"centres": "Clusters by centres", "mixtures": "Mixtures", "maps": "Maps of all pairs", "topographic maps": "Topographic maps"}
+DEFAULTS = {"centres": "lehr DAClustering", "trees": "lehr AgglomerativeClustering", "density": "lehr HDBSCAN", "mixtures": "lehr DAGaussianMixture", "maps": "lehr SMACOF", "topographic maps": "lehr GTM"}
+TITLES = {"centres": "Clusters by centres", "trees": "Trees", "density": "Clusters by density", "mixtures": "Mixtures", "maps": "Maps of all pairs", "topographic maps": "Topographic maps"}
 
 
 def middle(result):
@@ -89,7 +89,9 @@ def page(entries, about):
     yield "- **Rows** have every column brought to mean 0 and deviation 1. Each run is a process of its own, and contenders take turns; *ms* is the middle of `fit` alone, with least and most where it ran more than once, with as many threads each as the command says."
     yield "- **Above** is the objective over the best of all in the table, in % of its size, or in nats a row of likelihoods; every result is judged by one formula, less is better. To *get to the best* is to end within 0.1 %, or 0.01 nats, of it. **Rand** is the adjusted index to the classes of the set. **MiB** is what the fit added to what was resident."
     yield "- A number behind a name is how many starts were asked for; what draws, draws from one seed. Ours have default parameters but for the number of clusters or nodes, diagonal covariances and annealed maps where the name says so. `to the end`: with `tol=1e-8` and up to 2,000 iterations, as ours; scikit-learn's `smacof` has `eps=1e-6` and up to 1,000 iterations, ugtm up to 1,000."
-    yield "- K-medoids makes distances to medoids least, HDBSCAN finds groups of high density (of a fifth of the mean size of a class and more) and is told no number: their objective here is not theirs. Who has more clusters than were asked for is no best."
+    yield "- K-medoids makes distances to medoids least, and HDBSCAN finds dense groups: the sum of squares is not their objective. Who has more clusters than were asked for is no best."
+    yield "- Trees are joined by Ward's linkage and cut at the number of classes. All contenders follow the same rule, so sums of squares differ only where joins tie."
+    yield "- HDBSCAN gets the least size of a cluster, a fifth of the mean size of a class, and no number of clusters. DBCV judges it: the sparsest place within each cluster beside the densest between two."
     yield "- Variances are kept from collapsing in two ways: by a share of the column's variance in ours, by `reg_covar` in scikit-learn's. Where a column does not vary within a class (digits), likelihoods say that, and little else."
     yield f"- `{ABSENT}`: no classes are known, the system does not tell, or the run failed."
     yield ""

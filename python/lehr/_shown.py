@@ -242,6 +242,10 @@ def _draw_points(page: _page.Page, model: Any, points: _Points) -> None:
             page.section("points", "The points", f"To see the {kind} here, pass them: show(X).")
         return
     drawn = points.drawn
+    # An axis that has the values of a column is the column's index.
+    places = {column["values"]: place for place, column in enumerate(columns) if "values" in column}
+    for layout in layouts:
+        layout["axes"] = [places.get(axis, axis) for axis in layout["axes"]]
     scene: dict[str, Any] = {
         "kind": "scene", "name": type(model).__name__, "rows": len(drawn), "columns": columns, "groupings": [], "layouts": layouts, "isEqual": False,
     }  # fmt: skip
@@ -250,7 +254,7 @@ def _draw_points(page: _page.Page, model: Any, points: _Points) -> None:
     if points.names is not None:
         scene["ids"] = [points.names[row] for row in drawn]
     if points.labels is not None:
-        grouping: dict[str, Any] = {"title": "clusters", "of": _page.labels(points.labels[drawn])}
+        grouping: dict[str, Any] = {"title": _groups(model)[1], "of": _page.labels(points.labels[drawn])}
         about = _marks(model, points)
         if about:
             grouping["about"] = about

@@ -154,8 +154,8 @@ impl Scene {
 
     /// Adds the layout of a picture. `beyond` has further fields of the layout.
     pub fn picture(&mut self, picture: &Picture, beyond: Value) {
-        let axes = [0, 1]
-            .map(|axis| packed::floats(picture.points.iter().map(|point| if axis == 0 { point.0 } else { point.1 })));
+        let of = |axis| picture.points.iter().map(move |point| if axis == 0 { point.0 } else { point.1 });
+        let axes = [0, 1].map(|axis| self.axis(of(axis)));
         let mut layout = json!({
             "key": "picture",
             "title": picture.title,
@@ -172,11 +172,17 @@ impl Scene {
         self.layouts.push(layout);
     }
 
+    /// Packs the positions along an axis. If a column has the same values, returns the column's index in place of them.
+    fn axis(&self, values: impl Iterator<Item = f64>) -> Value {
+        let packed = Value::String(packed::floats(values));
+        let same = self.columns.iter().position(|column| column.get("values") == Some(&packed));
+        same.map_or(packed, |column| json!(column))
+    }
+
     /// Adds a layout of positions with two or three coordinates in the same unit. `beyond` has further fields of the
     /// layout.
     pub fn places(&mut self, title: &str, names: &[&str], places: &[Vec<f64>], beyond: Value) {
-        let axes: Vec<String> =
-            (0..names.len()).map(|axis| packed::floats(places.iter().map(|place| place[axis]))).collect();
+        let axes: Vec<Value> = (0..names.len()).map(|axis| self.axis(places.iter().map(|place| place[axis]))).collect();
         let mut layout = json!({ "key": "places", "title": title, "names": names, "axes": axes, "isEqual": true });
         merge(&mut layout, beyond);
         self.layouts.push(layout);

@@ -30,9 +30,11 @@ BUILT_IN = {"iris": 3, "wine": 3, "breast_cancer": 2, "digits": 10, "census_bloc
 #: `benchmarks/NAME.csv.gz` of the data folder, with classes in the last column.
 BENCHMARKS = {"fcps_hepta": 7, "sipu_unbalance": 8, "sipu_s2": 15, "sipu_a3": 50, "sipu_birch1": 100, "uci_statlog": 7, "g2mg_64_30": 2}
 CLUSTERS = BUILT_IN | BENCHMARKS
-#: The maximum number of rows of the larger sets whose pairs are all compared, and to which mixtures are fitted.
+#: The maximum number of rows of the larger sets whose pairs are all compared, and to which mixtures, trees and densities are fitted.
 MOST_PAIRED = 2000
 MOST_MIXED = 10000
+#: The families in which nobody is told a number of clusters.
+UNTOLD = ("density",)
 #: The difference from the best that counts as reaching it: a share of it, and nats for each row of likelihoods.
 NEAR = 1e-3
 NEAR_IN_NATS = 0.01
@@ -113,11 +115,45 @@ def fasterpam(X, k, threads):
     return kmedoids.fasterpam(pairwise_distances(X), k, random_state=0, n_cpu=threads).labels
 
 
+def smallest(X, k):
+    """Returns the least number of rows of a cluster for HDBSCAN, which takes no number of clusters: a fifth of the mean size of a class."""
+    return max(5, len(X) // (5 * k))
+
+
+def lehr_hdbscan(X, k, threads):
+    import lehr
+
+    return lehr.HDBSCAN(smallest(X, k), n_jobs=threads).fit(X).labels_
+
+
 def hdbscan_labels(X, k, threads):
     import hdbscan
 
-    # HDBSCAN takes no number of clusters.
-    return hdbscan.HDBSCAN(min_cluster_size=max(5, len(X) // (5 * k)), core_dist_n_jobs=threads).fit_predict(X)
+    return hdbscan.HDBSCAN(min_cluster_size=smallest(X, k), core_dist_n_jobs=threads).fit_predict(X)
+
+
+def sklearn_hdbscan(X, k, threads):
+    from sklearn.cluster import HDBSCAN
+
+    return HDBSCAN(smallest(X, k), n_jobs=threads, copy=True).fit_predict(X)
+
+
+def lehr_tree(X, k, threads):
+    import lehr
+
+    return lehr.AgglomerativeClustering(k, linkage="ward", n_jobs=threads).fit(X).labels_
+
+
+def scipy_tree(X, k, threads):
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    return fcluster(linkage(X, "ward"), k, "maxclust") - 1
+
+
+def sklearn_tree(X, k, threads):
+    from sklearn.cluster import AgglomerativeClustering
+
+    return AgglomerativeClustering(k, linkage="ward").fit(X).labels_
 
 
 def da_mixture(X, k, threads):
@@ -195,6 +231,15 @@ def judge_partition(X, found):
     return float(within + (squares.min(axis=1).sum() if len(left) else 0.0)), labels
 
 
+def judge_density(X, found):
+    """Returns minus the validity of density-based clusters (DBCV, by the package hdbscan): how sparse the space between clusters is, beside the sparsest place within each."""
+    import numpy as np
+    from hdbscan.validity import validity_index
+
+    labels = np.asarray(found)
+    return -float(validity_index(X, labels)), labels
+
+
 def judge_mixture(X, found):
     """Returns minus the log-likelihood of a row; labels are the most probable components."""
     import numpy as np
@@ -242,8 +287,17 @@ FAMILIES = {
             "faiss, 1": faiss_kmeans(1),
             "faiss, 10": faiss_kmeans(10),
             "kmedoids fasterpam": fasterpam,
-            "hdbscan": hdbscan_labels,
         },
+    ),
+    "trees": (
+        "sum of squares of a cut of the tree, Ward's linkage",
+        judge_partition,
+        {"lehr AgglomerativeClustering": lehr_tree, "scipy linkage": scipy_tree, "scikit-learn AgglomerativeClustering": sklearn_tree},
+    ),
+    "density": (
+        "-validity (DBCV)",
+        judge_density,
+        {"lehr HDBSCAN": lehr_hdbscan, "hdbscan": hdbscan_labels, "scikit-learn HDBSCAN": sklearn_hdbscan},
     ),
     "mixtures": (
         "-log-likelihood a row, diagonal",
@@ -301,7 +355,7 @@ def run_one(request):
         from sklearn.metrics import adjusted_rand_score
 
         agreement = float(adjusted_rand_score(classes, labels))
-    clusters = None if labels is None else len(set(labels[labels >= 0].tolist()))
+    clusters = None if labels is None or request["family"] in UNTOLD else len(set(labels[labels >= 0].tolist()))
     added = None if before is None or peak is None else max(0, peak - before)
     print(json.dumps({"seconds": seconds, "objective": objective, "agreement": agreement, "clusters": clusters, "added_kib": added}))
 
@@ -325,7 +379,7 @@ def contenders_of(family, rows, columns):
     if family in ("maps", "topographic maps") and columns < 3:
         # These sets have too few columns for a map.
         return []
-    if family == "mixtures" and rows > MOST_MIXED:
+    if family in ("mixtures", "trees", "density") and rows > MOST_MIXED:
         return []
     return [contender for contender in FAMILIES[family][2] if contender not in PAIRED or rows <= MOST_PAIRED]
 

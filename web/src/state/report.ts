@@ -41,7 +41,8 @@ export interface SceneFigure {
   columns: ({ name: string; values: string } | { name: string; texts: string[] })[];
   /// The groupings of the rows. The label 65,535 means no group. Probabilities from 0 to 1 are packed as 0 to 65,534, a missing one as 65,535.
   groupings: ({ title: string; of: string; probability?: string } & Known)[];
-  layouts: (Omit<Layout, 'x' | 'y' | 'z'> & { names: string[]; axes: string[] })[];
+  /// An axis has its positions, or the index of the column that has the same values.
+  layouts: (Omit<Layout, 'x' | 'y' | 'z'> & { names: string[]; axes: (string | number)[] })[];
   isEqual: boolean;
   colour?: string;
   /// The id of the table whose rows are the clusters.
@@ -82,14 +83,15 @@ export function sourceOf(figure: SceneFigure, id: string): Source {
     const load = async () => (made ??= clustersOf(title, labels, probability ? probabilities(probability) : null, known));
     return { key: `group:${at}`, title, version: '', load, hasProbability: probability !== undefined };
   });
+  const columns = figure.columns.map((one): Column => ('texts' in one ? { name: one.name, kind: 'text', values: one.texts } : column(one.name, one.values)));
   return {
     name: figure.name,
     suffix: id === 'picture' ? '' : `-${id}`,
-    columns: { rows, columns: figure.columns.map((one) => ('texts' in one ? { name: one.name, kind: 'text', values: one.texts } : column(one.name, one.values))) },
+    columns: { rows, columns },
     titleOf: (row) => ids?.[row] ?? `row ${numbers ? numbers[row] : row}`,
     sources: groupings,
     layouts: figure.layouts.map(({ names, axes, ...layout }) => {
-      const [x, y, z] = axes.map((text, at) => column(names[at], text));
+      const [x, y, z] = axes.map((axis, at) => (typeof axis === 'string' ? column(names[at], axis) : { ...columns[axis], name: names[at] }));
       return { ...layout, x, y, z };
     }),
     isEqual: figure.isEqual,

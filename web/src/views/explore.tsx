@@ -268,7 +268,7 @@ function Explored({ path, name, dataset, read, choice, progress }: { path: strin
     };
     const axes = known.peek().maps.includes(name) ? parts[0].columns.columns.filter((column) => column.kind !== 'text' && /^([xyz]|[xz]\d+)$/.test(column.name)) : [];
     // A map of one dimension is drawn as a line.
-    const [x, y = nodes && ({ name: '', kind: 'number', values: new Float64Array(dataset.rows) } as Column), z] = axes;
+    const [x, y = nodes && ({ name: '', kind: 'number', values: new Float64Array(columns.rows) } as Column), z] = axes;
     const layouts: Layout[] = x && y ? [{ key: 'map', title: 'map', x, y, z, isEqual: true, ...(nodes && groundOf(nodes)) }] : [];
     const measured = base.columns.columns.filter((column): column is NumberColumn => column.kind !== 'text' && column.name !== id && column.name !== weights);
     const shown = measured.find((column) => !axes.includes(column));

@@ -25,6 +25,10 @@ test('a report gives back the rows that were packed into it', async () => {
   expect([...source.columns.columns[0].values]).toEqual([1, NaN, 2.5]);
   expect(source.columns.columns[1].values).toEqual(['a', 'b', '']);
   expect([...source.layouts[0].y.values]).toEqual([4, 5, 6]);
+  // An axis may be a column, whose values are in the page once.
+  const [{ axes, ...layout }] = figure.layouts;
+  const { layouts: [{ x, y }], columns } = sourceOf({ ...figure, layouts: [{ ...layout, axes: [axes[0], 0] }] }, 'picture');
+  expect([[...x.values], y.name, y.values === columns.columns[0].values]).toEqual([[1, 2, 3], 'y', true]);
   const colouring = await source.sources[0].load(new AbortController().signal);
   expect(colouring.groups.map(({ name, about, number, rows }) => [name, about, number, rows])).toEqual([['0', 'low x', 0, 1], ['1', 'high x', 1, 1], ['no cluster', undefined, -1, 1]]);
   expect([...colouring.groupOf]).toEqual([1, 2, 0]);

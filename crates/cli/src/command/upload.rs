@@ -13,8 +13,8 @@ use crate::output;
 /// Uploads a file, and prints the outcome.
 ///
 /// # Errors
-/// Returns [`Kind::Environment`] if there is no such file, and [`Kind::Usage`] if the file's name shows neither its format nor the name of the data set. Otherwise returns
-/// the reason of the refusal, with the faults of the file.
+/// Returns [`Kind::Environment`] if there is no such file, and [`Kind::Usage`] if the file's name shows neither its
+/// format nor the name of the data set. Otherwise returns the reason of the refusal, with the faults of the file.
 pub fn run(arguments: UploadArguments) -> Result<(), Failure> {
     expect_there([arguments.file.as_path()])?;
     let (link, options) = link(&arguments.url, &arguments.request)?;

@@ -484,17 +484,8 @@ fn a_dissimilarity_that_its_element_cannot_hold_is_refused_with_the_pair() {
     sandbox.write("near.csv", "x\n1e-25\n2e-25\n4e-25\n");
     sandbox.write("equal.csv", "x\n1e-25\n1e-25\n1e-25\n");
     let squared = |file: &'static str, element| {
-        sandbox.lehr(&[
-            "distances",
-            file,
-            "--metric",
-            "squared-euclidean",
-            "--element",
-            element,
-            "--out",
-            "n",
-            "--force",
-        ])
+        let metric = ["--metric", "squared-euclidean", "--element", element];
+        sandbox.lehr(&[&["distances", file, "--out", "n", "--force"][..], &metric].concat())
     };
     for element in ["f32", "u16", "i16be"] {
         let near = squared("near.csv", element);

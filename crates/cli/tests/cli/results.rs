@@ -219,8 +219,10 @@ fn the_report_is_one_page_that_loads_nothing() {
         (&scene["rows"], &scene["ids"], &scene["columns"][0]["name"]),
         (&10.into(), &serde_json::Value::Null, &"<x>".into())
     );
+    // The axes of the picture are the columns, so the page has their values once.
+    assert_eq!(scene["layouts"][0]["axes"], serde_json::json!([0, 1]));
     // Ten points: four bytes a coordinate and two a label, as base64.
-    let packed = [&scene["layouts"][0]["axes"][0], &scene["groupings"][0]["of"]];
+    let packed = [&scene["columns"][0]["values"], &scene["groupings"][0]["of"]];
     assert_eq!(packed.map(|text| text.as_str().unwrap().len()), [56, 28]);
 }
 
