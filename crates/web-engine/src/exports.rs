@@ -5,17 +5,22 @@
 //! The head has `error`, or `told` and the names and lengths of `files`.
 
 use std::alloc::{Layout, alloc, dealloc};
+use std::cell::RefCell;
 
 use lehr_mining::anneal::{Control, Observer, Progress};
 use serde_json::{Value, json};
 
-use crate::run::{Answer, File};
-use crate::{Request, columns, predict, run};
+use crate::{File, Ran, Request, columns, predict, run};
 
 #[link(wasm_import_module = "lehr")]
 unsafe extern "C" {
     /// Hears the progress: a text of JSON.
     fn progress(text: *const u8, length: usize);
+}
+
+thread_local! {
+    /// The latest run, whose files the page may ask for.
+    static RAN: RefCell<Option<Ran>> = const { RefCell::new(None) };
 }
 
 /// Tells the page.
@@ -68,7 +73,7 @@ unsafe fn bytes<'a>(address: *const u8, length: usize) -> &'a [u8] {
     unsafe { std::slice::from_raw_parts(address, length) }
 }
 
-/// Runs a method: the request as JSON, and the file.
+/// Runs a method: the request as JSON, and the file. The answer has the report; [`lehr_files`] has the other files.
 ///
 /// # Safety
 /// As for [`bytes`], of both.
@@ -82,7 +87,22 @@ pub unsafe extern "C" fn lehr_run(
     // SAFETY: as the caller says.
     let (request, file) = unsafe { (bytes(request, request_length), bytes(file, length)) };
     let asked = serde_json::from_slice::<Request>(request).map_err(|error| error.to_string());
-    answer(asked.and_then(|asked| run(&asked, file, &mut Page)).map(|Answer { told, files }| (json!(told), files)))
+    // The earlier run needs memory, which this run may need.
+    RAN.take();
+    answer(asked.and_then(|asked| run(&asked, file, &mut Page)).map(|mut ran| {
+        let (told, report) = (json!(ran.told), std::mem::take(&mut ran.report));
+        RAN.set(Some(ran));
+        (told, vec![report])
+    }))
+}
+
+/// Makes the other files of the latest run.
+#[unsafe(no_mangle)]
+pub extern "C" fn lehr_files() -> *mut u8 {
+    answer(RAN.with_borrow(|ran| match ran {
+        Some(ran) => ran.files().map(|files| (Value::Null, files)),
+        None => Err("there is no run".to_owned()),
+    }))
 }
 
 /// Describes the columns of a file, given its name.

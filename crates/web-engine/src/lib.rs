@@ -1,7 +1,8 @@
 //! Lehr's methods in a browser: a table of text in, the files of a run out.
 //!
 //! [`run`] does what `lehr METHOD FILE` does, on the calling thread and without a file system. It reads the table,
-//! prepares its columns if you ask for that, and runs the method. It returns the files that the command would write. A
+//! prepares its columns if you ask for that, and runs the method. The report comes first; [`Ran::files`] has the other
+//! files that the command would write. A
 //! browser calls it in a worker, through the functions of `exports.rs`. The page is in `web/`; the design is in
 //! `docs/design/web-engine.md`.
 #![deny(unsafe_code)]
@@ -14,4 +15,4 @@ mod request;
 mod run;
 
 pub use request::Request;
-pub use run::{Answer, File, Told, columns, predict, run};
+pub use run::{File, Ran, Told, columns, predict, run};

@@ -18,7 +18,7 @@ use crate::matrix::matrix;
 use crate::request::Request;
 
 /// A file of results.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct File {
     /// Its name, as the command calls it.
     pub name: String,
@@ -26,13 +26,19 @@ pub struct File {
     pub bytes: Vec<u8>,
 }
 
-/// The result of a run for a page.
-#[derive(Debug)]
-pub struct Answer {
+/// A finished run.
+///
+/// A page shows the report first. The other files may have many rows, so they are made later, by [`Ran::files`].
+pub struct Ran {
     /// The facts.
     pub told: Told,
-    /// The files.
-    pub files: Vec<File>,
+    /// `report.html`, as the command writes it.
+    pub report: File,
+    method: &'static dyn Method,
+    given: Given,
+    fit: Box<dyn Fit>,
+    /// The column that names the rows.
+    id: Option<String>,
 }
 
 /// The facts of a run.
@@ -115,12 +121,13 @@ pub fn columns(name: &str, bytes: &[u8]) -> Result<Vec<ColumnAccount>, String> {
 /// ```
 /// use lehr_web_engine::{Request, run};
 /// let request: Request = serde_json::from_str(r#"{ "name": "t.csv", "method": "cluster", "options": { "clusters": 2 } }"#)?;
-/// let answer = run(&request, b"x\n0\n1\n10\n11\n", &mut lehr_mining::anneal::Silent)?;
-/// let labels = answer.files.iter().find(|file| file.name == "labels.csv").unwrap();
+/// let ran = run(&request, b"x\n0\n1\n10\n11\n", &mut lehr_mining::anneal::Silent)?;
+/// let files = ran.files()?;
+/// let labels = files.iter().find(|file| file.name == "labels.csv").unwrap();
 /// assert!(labels.bytes.starts_with(b"id,cluster,"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn run(request: &Request, bytes: &[u8], observer: &mut dyn Observer) -> Result<Answer, String> {
+pub fn run(request: &Request, bytes: &[u8], observer: &mut dyn Observer) -> Result<Ran, String> {
     let clock = Stopwatch::start();
     let method = method(&request.method)?;
     let about = method.about();
@@ -148,11 +155,6 @@ pub fn run(request: &Request, bytes: &[u8], observer: &mut dyn Observer) -> Resu
     seconds.extend(fit.spent().phases.iter().cloned());
     warnings.extend(fit.warnings().iter().cloned());
     let clock = Stopwatch::start();
-    let mut files = tables(method, &*fit, data)?;
-    if let Some(model) = fit.model_file(data) {
-        let text = model.with_id(request.id.clone()).text().map_err(words)?;
-        files.push(File { name: "model.json".to_owned(), bytes: text.into_bytes() });
-    }
     let command = matches!(about.takes, Takes::Rows(_)).then(|| command(request));
     let run = Run {
         about,
@@ -172,28 +174,38 @@ pub fn run(request: &Request, bytes: &[u8], observer: &mut dyn Observer) -> Resu
         phases: &seconds,
     };
     let page = lehr_report::page(&run, data, &*fit);
-    files.push(File { name: "report.html".to_owned(), bytes: page.into_bytes() });
-    seconds.push(("writing".to_owned(), clock.seconds()));
+    seconds.push(("report".to_owned(), clock.seconds()));
     let told = Told { headline: fit.headline(data), figures: fit.figures(data), rows: given.len(), warnings, seconds };
-    Ok(Answer { told, files })
+    let report = File { name: "report.html".to_owned(), bytes: page.into_bytes() };
+    Ok(Ran { told, report, method, given, fit, id: request.id.clone() })
 }
 
-/// The tables and arrays that the command would write.
-fn tables(method: &dyn Method, fit: &dyn Fit, data: Data<'_>) -> Result<Vec<File>, String> {
-    let mut files = Vec::new();
-    for name in method.about().files {
-        let mut bytes = Vec::new();
-        match fit.file(name, data) {
-            Some(Content::Table(table)) => table.write_csv(&mut bytes).map_err(words)?,
-            Some(Content::Text(text)) => bytes = text.into_bytes(),
-            Some(Content::Array { values, columns }) => {
-                lehr_data::write::npy::array(&mut bytes, values, columns).map_err(words)?;
+impl Ran {
+    /// Returns the tables, the arrays and the model that the command would write beside the report.
+    ///
+    /// # Errors
+    /// Returns the reason in words if a file cannot be written.
+    pub fn files(&self) -> Result<Vec<File>, String> {
+        let Self { method, given, fit, id, .. } = self;
+        let (data, mut files) = (given.data(), Vec::new());
+        for name in method.about().files {
+            let mut bytes = Vec::new();
+            match fit.file(name, data) {
+                Some(Content::Table(table)) => table.write_csv(&mut bytes).map_err(words)?,
+                Some(Content::Text(text)) => bytes = text.into_bytes(),
+                Some(Content::Array { values, columns }) => {
+                    lehr_data::write::npy::array(&mut bytes, values, columns).map_err(words)?;
+                }
+                None => continue,
             }
-            None => continue,
+            files.push(File { name: (*name).to_owned(), bytes });
         }
-        files.push(File { name: (*name).to_owned(), bytes });
+        if let Some(model) = fit.model_file(data) {
+            let text = model.with_id(id.clone()).text().map_err(words)?;
+            files.push(File { name: "model.json".to_owned(), bytes: text.into_bytes() });
+        }
+        Ok(files)
     }
-    Ok(files)
 }
 
 /// Labels the rows of a table by a model that was fitted before, here or by the command or Python.
@@ -286,36 +298,33 @@ mod tests {
         serde_json::from_str(request).unwrap()
     }
 
-    fn file<'a>(answer: &'a Answer, name: &str) -> &'a str {
-        let found = answer.files.iter().find(|file| file.name == name).unwrap_or_else(|| panic!("there is no {name}"));
-        std::str::from_utf8(&found.bytes).unwrap()
+    fn file(ran: &Ran, name: &str) -> String {
+        let found = ran.files().unwrap().into_iter().find(|file| file.name == name);
+        String::from_utf8(found.unwrap_or_else(|| panic!("there is no {name}")).bytes).unwrap()
     }
 
     #[test]
     fn a_run_has_the_files_of_the_command_and_its_model_gives_the_same_labels_again() {
         let request =
             asked(r#"{ "name": "wine.csv", "method": "cluster", "options": { "clusters": 3 }, "scale": "std" }"#);
-        let answer = run(&request, WINE, &mut Silent).unwrap();
+        let ran = run(&request, WINE, &mut Silent).unwrap();
         assert_eq!(
-            (answer.told.rows, answer.told.headline.lines().next().unwrap().split(';').next()),
+            (ran.told.rows, ran.told.headline.lines().next().unwrap().split(';').next()),
             (178, Some("178 rows in 3 clusters"))
         );
         let labels = |csv: &str| csv.lines().map(|line| line.split(',').nth(1).unwrap().to_owned()).collect::<Vec<_>>();
-        let again = predict(file(&answer, "model.json").as_bytes(), "wine.csv", WINE).unwrap();
-        assert_eq!(labels(file(&answer, "labels.csv")), labels(std::str::from_utf8(&again.bytes).unwrap()));
-        assert!(file(&answer, "report.html").contains("lehr cluster wine.csv --scale std"));
+        let again = predict(file(&ran, "model.json").as_bytes(), "wine.csv", WINE).unwrap();
+        assert_eq!(labels(&file(&ran, "labels.csv")), labels(std::str::from_utf8(&again.bytes).unwrap()));
+        let report = String::from_utf8(ran.report.bytes).unwrap();
+        assert!(ran.report.name == "report.html" && report.contains("lehr cluster wine.csv --scale std"));
     }
 
     #[test]
     fn an_ordinary_table_is_prepared_and_its_warnings_are_told() {
         let request = asked(r#"{ "name": "penguins.csv", "method": "cluster", "auto": true }"#);
-        let answer = run(&request, PENGUINS, &mut Silent).unwrap();
-        assert!(answer.told.headline.starts_with("224 rows in 3 clusters"), "{}", answer.told.headline);
-        assert!(
-            answer.told.warnings.iter().any(|warning| warning.contains("filled 28 gaps")),
-            "{:?}",
-            answer.told.warnings
-        );
+        let ran = run(&request, PENGUINS, &mut Silent).unwrap();
+        assert!(ran.told.headline.starts_with("224 rows in 3 clusters"), "{}", ran.told.headline);
+        assert!(ran.told.warnings.iter().any(|warning| warning.contains("filled 28 gaps")), "{:?}", ran.told.warnings);
         let roles: Vec<String> =
             columns("penguins.csv", PENGUINS).unwrap().iter().map(|column| column.role.to_string()).collect();
         assert_eq!((&roles[0][..], &roles[2][..], roles.len()), ("category", "category", 17));
@@ -328,14 +337,14 @@ mod tests {
             let request = asked(&format!(
                 r#"{{ "name": "wine.csv", "method": "{method}", "scale": "std", "options": {options} }}"#
             ));
-            let answer = run(&request, WINE, &mut Silent).unwrap();
-            assert!(file(&answer, file_of_it).lines().count() > 2);
+            let ran = run(&request, WINE, &mut Silent).unwrap();
+            assert!(file(&ran, file_of_it).lines().count() > 2);
         }
     }
 
     #[test]
     fn what_is_wrong_is_told() {
-        let fault = |request: &str, bytes: &[u8]| run(&asked(request), bytes, &mut Silent).unwrap_err();
+        let fault = |request: &str, bytes: &[u8]| run(&asked(request), bytes, &mut Silent).err().unwrap();
         let unknown = fault(r#"{ "method": "hmm" }"#, WINE);
         assert_eq!(unknown, "expected the method cluster, mixture, gtm or embed, found \"hmm\"");
         let negative = fault(r#"{ "method": "cluster", "options": { "clusters": 0 } }"#, WINE);

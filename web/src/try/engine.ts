@@ -42,6 +42,7 @@ export type Question =
   | { kind: 'columns'; name: string; file: Uint8Array }
   | { kind: 'options'; method: string }
   | { kind: 'run'; request: object; file: Uint8Array }
+  | { kind: 'files' }
   | { kind: 'predict'; model: Uint8Array; name: string; file: Uint8Array };
 
 /// A response of the worker.
@@ -68,8 +69,17 @@ export class Engine {
     this.worker = this.begin();
   }
 
-  /// Sends a request to the worker, and returns its result. Only one request may wait at a time. Calls `hear` with the progress.
+  /// The end of the latest request.
+  private last: Promise<unknown> = Promise.resolve();
+
+  /// Sends a request to the worker once the requests before it have ended, and returns its result. Calls `hear` with the progress.
   ask(question: Question, hear: (progress: Progress) => void = () => {}): Promise<{ told: any; files: File[] }> {
+    const answer = this.last.then(() => this.send(question, hear));
+    this.last = answer.catch(() => {});
+    return answer;
+  }
+
+  private send(question: Question, hear: (progress: Progress) => void): Promise<{ told: any; files: File[] }> {
     this.worker ??= this.begin();
     const { worker } = this;
     return new Promise((done, fail) => {

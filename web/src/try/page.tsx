@@ -24,7 +24,7 @@ interface Found {
   table: Table;
   request: Request;
   told: Told;
-  files: Output[];
+  report: Output;
   ms: number;
 }
 
@@ -84,6 +84,8 @@ const packed = part('engines');
 const engine = new Engine({ text: packed.textContent!, lengths: packed.dataset.lengths!.split(' ').map(Number) });
 const table = signal<Table | null>(null);
 const found = signal<Found | null>(null);
+/// The files of the result that is shown. They are made while the report is drawn.
+const files = signal<Output[]>([]);
 const fault = signal<string | null>(null);
 const busy = signal<{ what: string; since: number; progress: Progress | null } | null>(null);
 
@@ -125,7 +127,15 @@ async function fit(of: Table, request: Request): Promise<void> {
       if (busy.value) busy.value = { ...busy.value, progress };
     }),
   );
-  if (answer) found.value = { table: of, request, told: answer.told, files: answer.files, ms: performance.now() - began };
+  if (!answer) return;
+  const [report] = answer.files;
+  const shown = (found.value = { table: of, request, told: answer.told, report, ms: performance.now() - began });
+  files.value = [];
+  const rest = await engine.ask({ kind: 'files' }).catch((error) => {
+    if (!(error instanceof Cancelled)) fault.value = error.message;
+    return null;
+  });
+  if (rest && found.value === shown) files.value = [...rest.files, report];
 }
 
 const PLAIN = { weights: null, id: null, lonlat: false, scale: null, auto: true, metric: null };
@@ -304,8 +314,7 @@ const KIND: Record<string, string> = { csv: 'text/csv', json: 'application/json'
 
 function Result({ of }: { of: Found }) {
   const frame = useRef<HTMLIFrameElement>(null);
-  const { told, files, request, table: from } = of;
-  const report = files.find((file) => file.name === 'report.html')!;
+  const { told, report, request, table: from } = of;
   useEffect(() => {
     const place = frame.current!;
     place.closest('section')!.scrollIntoView({ block: 'start' });
@@ -326,14 +335,14 @@ function Result({ of }: { of: Found }) {
       {told.warnings.length > 0 && <ul class="warning">{told.warnings.map((one) => <li key={one}>{one}</li>)}</ul>}
       {!engine.isExact && <p class="warning">The multiply-add of this browser rounds twice. So results may differ from those of other computers in their last digits.</p>}
       <p class="samples">
-        <span class="soft">Save: </span>
-        {files.map((file) => (
+        <span class="soft">{files.value.length ? 'Save: ' : 'Writing the files…'}</span>
+        {files.value.map((file) => (
           <button type="button" key={file.name} onClick={() => download(file.name, new Blob([file.bytes], { type: KIND[file.name.split('.').pop()!] }))}>
             {file.name} <span class="faint">{bytes(file.bytes.length)}</span>
           </button>
         ))}
       </p>
-      {files.some((file) => file.name === 'model.json') && (
+      {files.value.some((file) => file.name === 'model.json') && (
         <p class="note">model.json labels new rows: <code>lehr predict model.json new.csv</code>, or <code>lehr.load("model.json")</code> in Python.</p>
       )}
       <iframe ref={frame} title="Report" data-keep="" />

@@ -11,6 +11,7 @@ interface Exports {
   lehr_is_exact(): number;
   lehr_columns(name: number, nameLength: number, file: number, length: number): number;
   lehr_options(method: number, methodLength: number): number;
+  lehr_files(): number;
   lehr_run(request: number, requestLength: number, file: number, length: number): number;
   lehr_predict(model: number, modelLength: number, name: number, nameLength: number, file: number, length: number): number;
 }
@@ -81,6 +82,7 @@ onmessage = ({ data }: MessageEvent<Question>) => {
     else if (data.kind === 'columns') call(engine!.lehr_columns, data.name, data.file);
     else if (data.kind === 'options') call(engine!.lehr_options, data.method);
     else if (data.kind === 'run') call(engine!.lehr_run, JSON.stringify(data.request), data.file);
+    else if (data.kind === 'files') call(engine!.lehr_files);
     else call(engine!.lehr_predict, data.model, data.name, data.file);
   } catch (error) {
     // The engine's memory may be damaged. The uncaught error makes the page start another worker.
