@@ -105,7 +105,8 @@ test('a run whose step failed is resumed from this step, once the cause is gone'
 test('a run is stopped and goes on, and a report that a service keeps is listed and opened', async () => {
   const { page, context, wrongs } = await openPage(browser, node, '#/workflows');
   await node.ask('/datasets:upload?name=many', points(60_000));
-  await choose(page, 'several.toml', SEVERAL.replace('"several"', '"long"').replace('"points", to', '"many", to').replace('input = "points"', 'input = "many"').replace('[2, 3]', '[40]'));
+  // A job of half a minute, so that it still runs after it was resumed.
+  await choose(page, 'several.toml', SEVERAL.replace('"several"', '"long"').replace('"points", to', '"many", to').replace('input = "points"', 'input = "many"').replace('[2, 3]', '[300]'));
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await page.locator('.steps .state.running').waitFor();
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
