@@ -132,9 +132,9 @@ def chromium():
     return found
 
 
-def in_browser(chromium, page, *options):
+def in_browser(chromium, page):
     """Returns the page's elements after its script has run, and what Chromium said: errors, and violations of the page's policy."""
-    words = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=30000", "--run-all-compositor-stages-before-draw", *options, "--dump-dom", page.as_uri()]
+    words = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=30000", "--run-all-compositor-stages-before-draw", "--dump-dom", page.as_uri()]
     run = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True)
     elements = re.sub(r"<(script|style)[^>]*>.*?</\1>", "", run.stdout, flags=re.DOTALL)
     return elements, [line for line in run.stderr.splitlines() if "CONSOLE" in line]

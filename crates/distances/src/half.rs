@@ -141,10 +141,8 @@ impl<T: Precision> Half<T> {
         if largest.is_finite() {
             // If every value is stored as 0, the items are equal or too near. Equal items are at 0 in 64 bits too.
             let is_tiny = largest > 0.0 && largest < T::LEAST;
-            return match is_tiny || (largest == 0.0 && are_apart(metric)) {
-                true => Err(Error::Underflow { element: T::NAME }),
-                false => Ok(()),
-            };
+            let is_lost = is_tiny || (largest == 0.0 && are_apart(metric));
+            return if is_lost { Err(Error::Underflow { element: T::NAME }) } else { Ok(()) };
         }
         let mut row = vec![0.0; self.items];
         let (mut found, mut pairs) = (None, 0);

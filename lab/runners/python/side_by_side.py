@@ -33,8 +33,8 @@ CLUSTERS = BUILT_IN | BENCHMARKS
 #: The maximum number of rows of the larger sets whose pairs are all compared, and to which mixtures, trees and densities are fitted.
 MOST_PAIRED = 2000
 MOST_MIXED = 10000
-#: The families in which nobody is told a number of clusters.
-UNTOLD = ("density",)
+#: The families whose methods take no number of clusters.
+WITHOUT_NUMBER = ("density",)
 #: The difference from the best that counts as reaching it: a share of it, and nats for each row of likelihoods.
 NEAR = 1e-3
 NEAR_IN_NATS = 0.01
@@ -355,7 +355,7 @@ def run_one(request):
         from sklearn.metrics import adjusted_rand_score
 
         agreement = float(adjusted_rand_score(classes, labels))
-    clusters = None if labels is None or request["family"] in UNTOLD else len(set(labels[labels >= 0].tolist()))
+    clusters = None if labels is None or request["family"] in WITHOUT_NUMBER else len(set(labels[labels >= 0].tolist()))
     added = None if before is None or peak is None else max(0, peak - before)
     print(json.dumps({"seconds": seconds, "objective": objective, "agreement": agreement, "clusters": clusters, "added_kib": added}))
 

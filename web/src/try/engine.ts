@@ -63,14 +63,13 @@ export class Engine {
   isExact = true;
 
   private engine: WebAssembly.Module | Packed;
+  /// The end of the latest request.
+  private last: Promise<unknown> = Promise.resolve();
 
   constructor(packed: Packed) {
     this.engine = packed;
     this.worker = this.begin();
   }
-
-  /// The end of the latest request.
-  private last: Promise<unknown> = Promise.resolve();
 
   /// Sends a request to the worker once the requests before it have ended, and returns its result. Calls `hear` with the progress.
   ask(question: Question, hear: (progress: Progress) => void = () => {}): Promise<{ told: any; files: File[] }> {

@@ -371,16 +371,14 @@ fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
     let value = |i: usize, j: usize| matrix.get(i, j).unwrap_or(f64::NAN);
     let mut extent = Extent::default();
     (0..items).for_each(|i| (i + 1..items).for_each(|j| extent.add(value(i, j))));
-    let narrows = plan.element == Element::F32 && extent.largest > 0.0;
-    let (is_large, is_small) = (extent.largest > f64::from(f32::MAX), extent.largest < f64::from(f32::MIN_POSITIVE));
-    if narrows && (is_large || is_small) {
+    let fits = (f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX)).contains(&extent.largest) || extent.largest == 0.0;
+    if plan.element == Element::F32 && !fits {
         let message = format!(
             "{}: expected dissimilarities that fit into f32, found {:e}",
             object::shown(&plan.input),
             extent.largest
         );
-        let hint = if is_large { "--element f64 stores larger ones" } else { "--element f64 stores smaller ones" };
-        return Err(Failure::new(Kind::BadData, message).with_hint(hint));
+        return Err(Failure::new(Kind::BadData, message).with_hint("--element f64 stores larger and smaller ones"));
     }
     let parameters: Map<String, Value> = matrix.header().map_or_else(Map::new, |header| header.parameters.clone());
     let mut described = Header {
